@@ -1,0 +1,1 @@
+"""Visit -> outcome: the only stage that spends."""

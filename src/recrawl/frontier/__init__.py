@@ -1,0 +1,1 @@
+"""Hints -> pages we may visit, and when their hosts may be asked."""

@@ -1,0 +1,1 @@
+"""Observation -> belief about how often a page changes."""

@@ -1,0 +1,1 @@
+"""Outcome -> what it says of its page and its host."""

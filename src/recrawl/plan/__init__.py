@@ -1,0 +1,1 @@
+"""Beliefs + prices + budget -> the visits worth buying."""

@@ -1,0 +1,1 @@
+"""The ledger -> answers: what was spent, on what, and what it bought."""

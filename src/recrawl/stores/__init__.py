@@ -1,0 +1,1 @@
+"""The crawl's durable state: in memory, or in one SQLite file."""

@@ -1,0 +1,1 @@
+"""Conformance suites of the ports: what every store and fetcher must pass."""
