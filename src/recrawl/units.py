@@ -227,5 +227,7 @@ def parse_iso(text: str) -> float:
     try:
         t = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise UnitError(f"{text!r} is not a date; write it as 2026-11-30 or 2026-11-30T18:04:00Z") from None
+        raise UnitError(
+            f"{text!r} is not a date; write it as 2026-11-30 or 2026-11-30T18:04:00Z"
+        ) from None
     return (t if t.tzinfo else t.replace(tzinfo=UTC)).timestamp()

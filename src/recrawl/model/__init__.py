@@ -6,7 +6,16 @@ Values are frozen; `Page` and `Host` are the two rows that a visit moves.
 from recrawl.model.address import Address, Hint, Links, Refusal
 from recrawl.model.ledger import Change, Entry, Reservation, Writes
 from recrawl.model.rows import HAS_VALIDATOR, HOT, Host, Page, hot_row
-from recrawl.model.visit import Limits, Observation, Outcome, Record, Request, Visit, Wait, WireCost
+from recrawl.model.visit import (
+    Limits,
+    Observation,
+    Outcome,
+    Record,
+    Request,
+    Visit,
+    Wait,
+    WireCost,
+)
 from recrawl.model.words import Blame, Kind, Purpose, Refused, State, Verdict, Word
 
 __all__ = [
