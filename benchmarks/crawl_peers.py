@@ -27,13 +27,16 @@ NAMES = ("recrawl", "scrapy", "scrapy, JOBDIR", "crawlee")
 MARK = 5.0  # times Scrapy
 CONFIG = """\
 [project]
-contact = "mailto:benchmark@example.org"
+contact = "benchmark@example.org"
+seeds = ["{start}"]
+
+[politeness]
+delay = "0 s"
+concurrency = 32
+jitter = 0
 
 [limits]
-delay = "0 s"
-
-[[sites]]
-start = ["{start}"]
+depth = 100
 """
 
 

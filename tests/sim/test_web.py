@@ -173,8 +173,9 @@ def test_page_types_tell_every_page(web: MadeUpWeb) -> None:
     """The first pattern that fits a path is the page's own type."""
     by_kind = {k.item.name for k in KINDS} | {"listing"}
     assert {t.name for t in web.page_types()} == by_kind
+    types = web.page_types()
     for page, path in enumerate(web.paths):
-        fit = next(t for t in web.page_types() if path.startswith(t.pattern))
+        fit = next(t for t in types if path.startswith(t.pattern))
         assert fit == web.types[page]
         assert web.value[page] == fit.value
 

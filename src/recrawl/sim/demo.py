@@ -12,13 +12,13 @@ USD_PER_GB = 8.0  # a residential proxy's price
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """Thirty days on about eleven visits a page; `judged` of them, at the end, are compared."""
+    """Thirty days on twelve or so visits a page; `judged` of them, at the end, are compared."""
 
     seed: int = 1
     hosts: int = 5
     pages: int = 2000
     days: float = 30.0
-    budget: int = 85_000_000  # bytes in all
+    budget: int = 50_000_000  # bytes in all
     judged: float = 10.0  # days: the first pass and the learning are over by then
 
     @property
