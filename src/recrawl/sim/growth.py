@@ -91,7 +91,9 @@ def _lay_out(draft: _Draft, number: int, n: int, rng: np.random.Generator) -> Ma
     draft.links[home] = list(nav)
     draft.items += items
     for item in items:
-        draft.related[item] = tuple(int(x) for x in rng.choice(items, RELATED, replace=False))
+        draft.related[item] = tuple(
+            items[int(k)] for k in rng.choice(len(items), RELATED, replace=False)
+        )
     for page in range(first, len(draft.paths)):
         draft.links[page].append(home)
     redirects, missing = _addresses(draft, items, rng)
