@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from recrawl.sim.answers import Answers, Asked
 from recrawl.sim.clock import SharedClock
@@ -62,8 +62,7 @@ class HttpServer(asyncio.Protocol):
         self._ip = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream server's own
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # what a stream server is given
         self._ip = transport.get_extra_info("sockname")[0]
 
     def data_received(self, data: bytes) -> None:
