@@ -1,0 +1,219 @@
+"""The best possible at a budget when every rate is known: the bound that policies are held to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recrawl.plan.due import due_known
+from recrawl.poisson import Floats, chance_stale, freshness, not_negative
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Visits by page, and what they buy."""
+
+    frequency: Floats  # visits per second, by page
+    freshness: float  # share of value that is fresh, averaged over time
+    price: float  # of the last unit of budget: weighted fresh seconds per unit of cost
+    spend: float  # cost per second
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Pages whose rates are known: aligned arrays.
+
+    `full` and `unchanged` are the costs of a full answer and of a 304 in one unit;
+    `validator_rate` is how often the validator changes (per second).
+    """
+
+    rate: Floats
+    value: Floats
+    full: Floats
+    unchanged: Floats
+    validator_rate: Floats
+
+    @classmethod
+    def of(
+        cls,
+        rate: ArrayLike,
+        value: ArrayLike = 1.0,
+        full: ArrayLike = 1.0,
+        unchanged: ArrayLike | None = None,
+        validator_rate: ArrayLike | None = None,
+    ) -> Pages:
+        """Scalars are spread over all pages; without `unchanged` no page answers 304, without
+        `validator_rate` a validator changes exactly when its page does.
+        """
+        low = full if unchanged is None else unchanged
+        shift = rate if validator_rate is None else validator_rate
+        columns = np.broadcast_arrays(*map(not_negative, (rate, value, full, low, shift)))
+        return cls(*(np.atleast_1d(c).astype(np.float64) for c in columns))
+
+    def spend(self, frequency: Floats) -> Floats:
+        """Cost per second of evenly spaced visits: `f (c0 + (c1 - c0)(1 - e^(-d_v/f)))`."""
+        gap = 1.0 / np.maximum(frequency, 1e-300)
+        changed = chance_stale(self.validator_rate, gap)
+        out: Floats = frequency * (self.unchanged + (self.full - self.unchanged) * changed)
+        return out
+
+    def fresh(self, frequency: Floats) -> float:
+        """Share of value that is fresh at those frequencies."""
+        total = float(self.value.sum())
+        return (
+            float((self.value * freshness(self.rate, frequency)).sum() / total) if total else 0.0
+        )
+
+
+def optimal(pages: Pages, budget: float) -> Allocation:
+    """The frequencies that keep most value fresh at `budget` cost per second.
+
+    Cho & Garcia-Molina's convex program with values, costs and 304 prices, solved by its
+    price: each page is visited when `w g(d tau)/d` reaches `price (c0 + (c1 - c0) g(d_v tau))`.
+    """
+    if not budget > 0 or not _buyable(pages).any():
+        none = np.zeros_like(pages.rate)
+        return Allocation(none, pages.fresh(none), np.inf, 0.0)
+
+    grid = _grid(pages)
+
+    def spend_at(log_price: float) -> float:
+        return float(pages.spend(_frequency(pages, float(np.exp(log_price)), grid)).sum())
+
+    price = float(np.exp(_root(spend_at, budget, *_price_range(pages, spend_at, budget))))
+    frequency = _frequency(pages, price, grid)
+    _spend_rest(pages, frequency, price, budget)
+    spend = float(pages.spend(frequency).sum())
+    return Allocation(frequency, pages.fresh(frequency), price, spend)
+
+
+def _spend_rest(pages: Pages, frequency: Floats, price: float, budget: float) -> None:
+    """Give what is left to the page just at the margin, in place.
+
+    A page enters at `w/(d c1)` so steeply (f ~ d/|log(1-y)|) that no float64 price may lie
+    between "never" and a thirtieth of its rate; there its worth is linear in f.
+    """
+    rest = budget - float(pages.spend(frequency).sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        enters = np.where(_buyable(pages), pages.value / pages.rate / pages.full, np.inf)
+    page = int(np.argmin(np.abs(enters - price)))
+    if rest > 0 and frequency[page] == 0 and abs(enters[page] / price - 1.0) < 1e-9:
+        frequency[page] = rest / pages.full[page]
+
+
+def even(pages: Pages, budget: float) -> Allocation:
+    """All pages equally often, at the same spend."""
+    if not budget > 0:
+        none = np.zeros_like(pages.rate)
+        return Allocation(none, pages.fresh(none), np.inf, 0.0)
+
+    def spend_at(minus_log_frequency: float) -> float:
+        f = np.full_like(pages.rate, np.exp(-minus_log_frequency))
+        return float(pages.spend(f).sum())
+
+    low = -np.log(budget / max(float(pages.unchanged.sum()), 1e-300))
+    high = -np.log(budget / max(float(pages.full.sum()), 1e-300))
+    frequency = np.full_like(pages.rate, np.exp(-_root(spend_at, budget, low - 1e-9, high + 1e-9)))
+    return Allocation(
+        frequency, pages.fresh(frequency), np.nan, float(pages.spend(frequency).sum())
+    )
+
+
+def curve(pages: Pages, budgets: Sequence[float]) -> list[tuple[Allocation, Allocation]]:
+    """(best possible, even visits) at each budget: what more or less money would buy."""
+    return [(optimal(pages, b), even(pages, b)) for b in budgets]
+
+
+def _buyable(pages: Pages) -> NDArray[np.bool_]:
+    out: NDArray[np.bool_] = (pages.rate > 0) & (pages.value > 0) & (pages.full > 0)
+    return out
+
+
+def _frequency(pages: Pages, price: float, grid: _Grid | None) -> Floats:
+    """Visits per second of each page at a price of budget."""
+    gap = due_known(pages.rate, pages.value, pages.full, price, pages.unchanged)
+    with np.errstate(divide="ignore"):
+        f = np.where(_buyable(pages) & (gap > 0), 1.0 / gap, 0.0)
+    if grid is not None:
+        f[grid.rows] = grid.best(price)
+    return f
+
+
+class _Grid:
+    """Pages whose validator changes at another rate than their record: no closed form, and
+    spending is not convex in the frequency, so the best of many gaps is taken.
+    """
+
+    gaps = np.concatenate([np.geomspace(60.0, 3e8, 128), [np.inf]])
+
+    def __init__(self, pages: Pages, rows: np.ndarray) -> None:
+        self.rows = rows
+        at = (rows, None)
+        part = Pages(
+            rate=pages.rate[at],
+            value=pages.value[at],
+            full=pages.full[at],
+            unchanged=pages.unchanged[at],
+            validator_rate=pages.validator_rate[at],
+        )
+        f = np.broadcast_to(1.0 / self.gaps, (rows.size, self.gaps.size))
+        self._worth = (part.value * freshness(part.rate, f)).astype(np.float32)
+        self._spend = part.spend(f).astype(np.float32)
+
+    def best(self, price: float) -> Floats:
+        net = self._worth - np.float32(price) * self._spend
+        best: Floats = 1.0 / self.gaps[net.argmax(axis=1)]
+        return best
+
+
+def _grid(pages: Pages) -> _Grid | None:
+    odd = (pages.validator_rate != pages.rate) & (pages.unchanged < pages.full)
+    rows = np.flatnonzero(odd & _buyable(pages))
+    return _Grid(pages, rows) if rows.size else None
+
+
+def _price_range(
+    pages: Pages, spend_at: Callable[[float], float], budget: float
+) -> tuple[float, float]:
+    """Log prices between which the spend crosses the budget."""
+    ok = _buyable(pages)
+    high = float(np.log((pages.value[ok] / pages.rate[ok] / pages.full[ok]).max())) + 1e-9
+    ratio = pages.full[ok] / np.maximum(pages.unchanged[ok], 1e-300)
+    high += float(np.log(ratio.max()))  # a page may be worth more by its 304 price
+    low = high - 1.0
+    while spend_at(low) < budget and low > high - 700.0:
+        low -= high - low
+    return low, high
+
+
+def _root(f: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """The x in [low, high] at which the falling function f comes down to target.
+
+    Regula falsi in log f (Illinois), with bisection where that stalls; where f jumps over the
+    target, the x just after the jump, so that no budget is exceeded.
+    """
+    goal = float(np.log(target))
+
+    def h(x: float) -> float:
+        return float(np.log(max(f(x), 1e-300))) - goal
+
+    at_low, at_high, side = h(low), h(high), 0
+    for step in range(120):
+        x = 0.5 * (low + high)
+        if step % 4 and at_low > 0 > at_high:
+            x = (low * at_high - high * at_low) / (at_high - at_low)
+        at = h(x)
+        if abs(at) < 1e-12:
+            return x
+        if at > 0:
+            low, at_low = x, at
+            at_high, side = (at_high / 2 if side == 1 else at_high), 1
+        else:
+            high, at_high = x, at
+            at_low, side = (at_low / 2 if side == -1 else at_low), -1
+        if high - low < 1e-14 * max(1.0, abs(high)):
+            break
+    return high

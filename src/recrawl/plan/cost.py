@@ -1,0 +1,85 @@
+"""What a visit is expected to cost: the marginal price that ranks it, and the budget it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recrawl.plan.sizes import SizeModel
+from recrawl.plan.tariff import SLOT, Quote, Tariff, quote
+from recrawl.poisson import Floats
+from recrawl.units import Unit
+
+Ints = NDArray[np.integer[Any]]
+
+
+def chance_of_success(host: ArrayLike, fails: ArrayLike) -> Floats:
+    """Chance that the next visit is answered, after `fails` failures in a row.
+
+    Beta belief with the host's own share of successes as mean, worth two visits.
+
+    >>> [round(float(chance_of_success(0.9, k)), 3) for k in (0, 1, 2, 8)]
+    [0.9, 0.6, 0.45, 0.18]
+    """
+    strength = 2.0
+    share = np.clip(np.asarray(host), 0.01, 1.0)
+    out: Floats = share * strength / (strength + np.asarray(fails))
+    return out
+
+
+class Cost(NamedTuple):
+    """Aligned arrays in the smallest part of one unit."""
+
+    price: Floats  # what the gain of an attempt is divided by, failures included
+    expected: Floats  # what the budget is debited
+
+
+def attempt(quoted: Quote, marginal: Floats, changed: Floats, p: Floats) -> Cost:
+    """Price and expected cost of one attempt that succeeds with chance `p`.
+
+    `marginal` = `E[g(d_v tau)]` and `changed` = `P(validator changed)`, d_v being the rate of
+    the *validator*; both 1 where the visit carries none. The marginal price
+    `m = c304 + (c200 - c304) E[g]` is the derivative of spending by frequency (KKT of the
+    budget); the expected cost is what a visit takes, but ranks worse.
+    `price = p m + (1-p) c_fail`, so that with the gain `p U` the score is
+    `p U / (p m + (1-p) c_fail)`; c_fail is what a failure is billed plus the host's slot.
+    """
+    full, unchanged, failed = quoted
+    spread = full - unchanged
+    lost = (1.0 - p) * failed
+    return Cost(
+        p * (unchanged + spread * marginal) + lost + (1.0 - p) * SLOT * full,
+        p * (unchanged + spread * changed) + lost,
+    )
+
+
+@dataclass(slots=True)
+class PriceBook:
+    """Sizes and tariffs of all hosts: quotes for whole columns of pages.
+
+    `tariff_of` maps a host to an index into `tariffs`; hosts not in it use the first.
+    """
+
+    sizes: SizeModel
+    tariffs: Sequence[Tariff] = (Tariff("direct"),)
+    tariff_of: dict[int, int] = field(default_factory=dict)
+    mode: str = "plain"
+
+    def quote(self, unit: Unit, host_id: Ints, page_type: Ints, body: Floats) -> Quote:
+        """Expected amounts of `unit` for a visit to each page; `body` 0 = not yet known."""
+        sizes = self.sizes.expected(host_id, page_type, body)
+        if unit is Unit.BYTES:
+            return sizes
+        millis = self.sizes.millis(host_id)
+        out = quote(self.tariffs[0], unit, sizes, millis, self.mode)
+        for index, tariff in enumerate(self.tariffs[1:], start=1):
+            hosts = [h for h, i in self.tariff_of.items() if i == index]
+            here = np.isin(host_id, hosts)
+            if here.any():
+                other = quote(tariff, unit, sizes, millis, self.mode)
+                out = Quote(*(np.where(here, o, x) for o, x in zip(other, out, strict=True)))
+        return out

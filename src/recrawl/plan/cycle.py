@@ -1,0 +1,290 @@
+"""One window's plan: hot rows + beliefs + prices + budget -> the visits worth buying, in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.model import Purpose
+from recrawl.plan.appraise import Scheme, appraise
+from recrawl.plan.candidates import LeftOut, Market, Rules, Standing, survey
+from recrawl.plan.reserves import RETURNS, draw_verification, longest_first
+from recrawl.plan.select import buy, shadow_prices, within_capacity
+from recrawl.poisson import Floats
+from recrawl.units import Unit
+
+Rows = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """The visits of a window in serving order; arrays are aligned, `rows` index the hot array.
+
+    Verification stands first (drawn before anything else was chosen), then re-estimation, then
+    best buys and discovery by falling score.
+    """
+
+    rows: Rows
+    purposes: NDArray[np.uint8]  # model.Purpose
+    scores: Floats  # gain per price (sum of lambda x price where several caps bind)
+    gains: Floats  # worth of the attempt, in the policy's currency
+    prices: Floats  # marginal price, in the smallest part of the first unit that binds
+    predicted: Floats  # chance that the record changed, frozen here
+    due: NDArray[np.bool_]  # would have been bought anyway (a verification draw counts for both)
+    unconditional: NDArray[np.bool_]  # to be sent without validators
+    bars: dict[Unit, float]  # lambda by cap: what the last unit of budget bought (0: not binding)
+    bar: float  # the score that a visit had to reach
+    expected: dict[Unit, float]  # expected spend of the whole plan
+    left_out: Counter[LeftOut]
+    missing_draws: int  # verification draws that could not be visited now
+
+
+class _Window:
+    """What is still to be spent while a plan is put together."""
+
+    def __init__(self, scheme: Scheme, budget: Mapping[Unit, float]) -> None:
+        self.scheme = scheme
+        self.budgets = [float(budget.get(u, np.inf)) for u in scheme.units]
+        self.left = list(self.budgets)
+        self.capacity = scheme.hosts.capacity.astype(np.int64)
+        self.taken: list[tuple[Rows, Purpose]] = []
+
+    def take(self, rows: Rows, purpose: Purpose, host: Rows, costs: list[Floats]) -> None:
+        """Buy these rows: their cost and their hosts' slots are gone."""
+        self.taken.append((rows, purpose))
+        self.left = [
+            max(left - float(c.sum(dtype=np.float64)), 0.0)
+            for left, c in zip(self.left, costs, strict=True)
+        ]
+        used = np.bincount(host, minlength=self.capacity.size)
+        self.capacity = np.maximum(self.capacity - used, 0)
+
+    def share(self, part: float) -> list[float]:
+        """A share of each cap's whole budget, as far as it is left."""
+        return [min(b * part, left) for b, left in zip(self.budgets, self.left, strict=True)]
+
+
+def plan_cycle(
+    hot: np.ndarray,
+    now: float,
+    *,
+    scheme: Scheme,
+    budget: Mapping[Unit, float],
+    rules: Rules,
+    rng: np.random.Generator,
+) -> PlanResult:
+    """Choose the visits of the window that begins at `now`.
+
+    `hot`: model.HOT, sorted by host; `budget`: what this window may spend by unit (units of
+    `scheme.units`; a unit without an entry is not limited). Without a budget, and in one pass
+    (`rules.pass_start`), there are no reserves: every page that may be visited is, as far as
+    caps and hosts allow. O(n) and about 35 bytes a page of memory.
+    """
+    market = survey(hot, now, scheme, rules)
+    window = _Window(scheme, budget)
+    missing = 0
+    if rules.pass_start is None and budget:
+        missing = _verification(hot, now, market, window, rules, rng)
+        _reestimation(hot, now, market, window, rules)
+    free = _free(market, window)
+    lambdas = _lambdas(market, window, scheme, free)
+    score = _score(market, lambdas, scheme)
+    bar = _best_buys(market, window, rules, score, free)
+    _count_left_out(market, lambdas, score, bar, window)
+    return _result(hot, now, window, market, lambdas, bar, missing, rules, rng)
+
+
+def _verification(
+    hot: np.ndarray,
+    now: float,
+    m: Market,
+    w: _Window,
+    rules: Rules,
+    rng: np.random.Generator,
+) -> int:
+    """Draw the random sample over all live pages, before anything else can bias it.
+
+    Returns how many draws can't be visited now (failing, just visited, or hosts that are full).
+    """
+    live, share = m.live(), w.share(rules.shares.verification)
+    known = ~m.new
+    wanted = [
+        b / max(float(c[known].mean()) if known.any() else 1.0, 1e-9)
+        for b, c in zip(share, m.expected, strict=True)
+    ]
+    drawn = draw_verification(live, 1.0, min(wanted), rng)
+    standing = m.standing[drawn] & 15
+    able = drawn[(standing == Standing.LIVE) | (standing == Standing.OVERDUE)]
+    rows, host, costs = _afford(hot, now, able, w, w.left)
+    w.take(rows, Purpose.VERIFICATION, host, costs)
+    return drawn.size - rows.size
+
+
+def _reestimation(hot: np.ndarray, now: float, m: Market, w: _Window, rules: Rules) -> None:
+    """Live pages past max_gap, longest first, and a tenth for those that were given up."""
+    part = rules.shares.reestimation
+    for standing, share in ((Standing.RETURNING, RETURNS), (Standing.OVERDUE, 1.0 - RETURNS)):
+        rows = np.setdiff1d(m.standing_as(standing), _taken(w), assume_unique=True)
+        budgets = w.share(part * share)
+        if not rows.size or min(budgets) <= 0:
+            continue
+        seen = np.maximum(hot["last"][rows], hot["retry_at"][rows])
+        cheapest = [float(c.min()) if c.size else 1.0 for c in m.expected]
+        count = min(b / max(c, 1e-9) for b, c in zip(budgets, cheapest, strict=True))
+        rows = longest_first(rows, seen, int(min(count + 1, rows.size)))
+        rows, host, costs = _afford(hot, now, rows, w, budgets)
+        w.take(rows, Purpose.REESTIMATION, host, costs)
+
+
+def _afford(
+    hot: np.ndarray, now: float, rows: Rows, w: _Window, budgets: list[float]
+) -> tuple[Rows, Rows, list[Floats]]:
+    """The first of `rows`, in order, that budgets and hosts can take; their hosts and costs."""
+    host = hot["host_id"][rows]
+    keep = within_capacity(host, w.capacity)
+    rows, host = rows[keep], host[keep]
+    seen = appraise(hot[rows], now, w.scheme, np.float64)
+    costs = [c.expected for c in seen.costs]
+    ok = np.ones(rows.size, np.bool_)
+    for cost, budget in zip(costs, budgets, strict=True):
+        ok &= np.cumsum(cost) <= budget
+    n = rows.size if ok.all() else int(np.argmin(ok))
+    return rows[:n], host[:n], [c[:n] for c in costs]
+
+
+def _taken(w: _Window) -> Rows:
+    return np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in w.taken)])
+
+
+def _free(m: Market, w: _Window) -> NDArray[np.bool_]:
+    """Which candidates no reserve has taken yet."""
+    free = np.ones(m.rows.size, np.bool_)
+    taken = _taken(w)
+    at = np.searchsorted(m.rows, taken)
+    inside = at < m.rows.size
+    at = at[inside]
+    free[at[m.rows[at] == taken[inside]]] = False
+    return free
+
+
+def _lambdas(m: Market, w: _Window, scheme: Scheme, free: NDArray[np.bool_]) -> list[float]:
+    """Weights of the caps' prices in the score: the shadow prices where several caps may bind."""
+    count = len(scheme.units)
+    if count == 1 or not scheme.policy.per_price or not m.gain.size:
+        return [1.0] + [0.0] * (count - 1)
+    gain = np.where(free, m.gain, np.float32(0.0))
+    found = shadow_prices(gain, m.prices, m.expected, w.left)
+    return found if any(found) else [1.0] + [0.0] * (count - 1)
+
+
+def _score(m: Market, lambdas: list[float], scheme: Scheme) -> NDArray[np.float32]:
+    if not scheme.policy.per_price:
+        return m.gain
+    price = np.zeros_like(m.gain)
+    for weight, each in zip(lambdas, m.prices, strict=True):
+        price += np.float32(weight) * each
+    with np.errstate(over="ignore"):
+        return np.divide(m.gain, np.maximum(price, 1e-30), dtype=np.float32)
+
+
+def _best_buys(
+    m: Market, w: _Window, rules: Rules, score: NDArray[np.float32], free: NDArray[np.bool_]
+) -> float:
+    """Discovery's share by score among new pages, then everything by score. Returns the bar."""
+    if rules.pass_start is None:
+        free &= score > 0
+    if np.isfinite(min(w.left)):
+        new = np.flatnonzero(free & m.new)
+        budgets = w.share(rules.shares.discovery)
+        _buy_from(new, m, w, score, budgets, free)
+    return _buy_from(np.flatnonzero(free), m, w, score, w.left, free)
+
+
+def _buy_from(
+    pool: Rows,
+    m: Market,
+    w: _Window,
+    score: NDArray[np.float32],
+    budgets: list[float],
+    free: NDArray[np.bool_],
+) -> float:
+    whole = pool.size == m.rows.size
+    costs = m.expected if whole else [c[pool] for c in m.expected]
+    host = m.host if whole else m.host[pool]
+    chosen, bar = buy(score if whole else score[pool], costs, budgets, host, w.capacity)
+    picked = chosen if whole else pool[chosen]
+    free[picked] = False
+    for purpose, mine in ((Purpose.DISCOVERY, m.new[picked]), (Purpose.BEST_BUY, ~m.new[picked])):
+        at = picked[mine]
+        w.take(m.rows[at], purpose, m.host[at], [c[at] for c in m.expected])
+    return bar
+
+
+def _count_left_out(
+    m: Market, lambdas: list[float], score: NDArray[np.float32], bar: float, w: _Window
+) -> None:
+    """Say of each candidate not bought why: hosts full, too fast, too fresh, or over budget."""
+    rest = _free(m, w)
+    full = rest & (w.capacity[m.host] <= 0) & (score >= bar)
+    new = rest & ~full & m.new
+    over = rest & ~full & ~m.new & (score >= bar) & (score > 0)
+    low = rest & ~full & ~m.new & ~over
+    k = max(range(len(lambdas)), key=lambdas.__getitem__)
+    level = bar * lambdas[k]
+    fast = int(np.count_nonzero(low & (m.reach[k] < level)))
+    counts = {
+        LeftOut.HOST_FULL: int(np.count_nonzero(full)),
+        LeftOut.OVER_BUDGET: int(np.count_nonzero(new) + np.count_nonzero(over)),
+        LeftOut.TOO_FAST: fast,
+        LeftOut.TOO_FRESH: int(np.count_nonzero(low)) - fast,
+    }
+    m.left_out.update({reason: n for reason, n in counts.items() if n})
+
+
+def _result(
+    hot: np.ndarray,
+    now: float,
+    w: _Window,
+    m: Market,
+    lambdas: list[float],
+    bar: float,
+    missing: int,
+    rules: Rules,
+    rng: np.random.Generator,
+) -> PlanResult:
+    """Put the visits in serving order and state their numbers in full precision."""
+    scheme = w.scheme
+    rows = _taken(w)
+    purposes = np.concatenate(
+        [np.zeros(0, np.uint8), *(np.full(r.size, p, np.uint8) for r, p in w.taken)]
+    )
+    seen = appraise(hot[rows], now, scheme, np.float64)
+    binding = max(range(len(lambdas)), key=lambdas.__getitem__)
+    price = sum(x * c.price for x, c in zip(lambdas, seen.costs, strict=True))
+    scores = seen.gain / price if scheme.policy.per_price else seen.gain
+    reserved = np.isin(purposes, (Purpose.VERIFICATION, Purpose.REESTIMATION))
+    order = np.lexsort((np.where(reserved, 0.0, -scores), ~reserved))
+    drawn = purposes == Purpose.VERIFICATION
+    bare = drawn & (rng.random(rows.size) < rules.shares.unconditional)
+    return PlanResult(
+        rows=rows[order],
+        purposes=purposes[order],
+        scores=scores[order],
+        gains=seen.gain[order],
+        prices=seen.costs[binding].price[order],
+        predicted=seen.chance_changed()[order],
+        due=((scores >= bar) & (seen.gain > 0))[order],
+        unconditional=bare[order],
+        bars={u: bar * x for u, x in zip(scheme.units, lambdas, strict=True)},
+        bar=bar,
+        expected={
+            u: float(c.expected.sum()) for u, c in zip(scheme.units, seen.costs, strict=True)
+        },
+        left_out=m.left_out,
+        missing_draws=missing,
+    )

@@ -1,0 +1,34 @@
+"""Freshness: keep as many copies right as the budget allows, and let the hopeless pages go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.plan.gain import freshness_index
+from recrawl.plan.view import View
+from recrawl.poisson import Floats, fresh_time
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """Expected `g(x)/rate` (Cho & Garcia-Molina 2003) under the page's belief."""
+
+    name: str = "freshness"
+    goal: str = "the share of pages whose copy matches, weighted by value"
+    per_price: bool = True
+
+    def gain(self, view: View) -> Floats:
+        """Seconds of freshness that a visit now buys, times value."""
+        return view.value * freshness_index(view.a, view.b, view.tau)
+
+    def first(self, view: View, horizon: float) -> Floats:
+        """Fresh seconds that a first reading gives within the horizon, times value."""
+        return view.value * fresh_time(view.a / view.b, horizon)
+
+    def ceiling(self, view: View) -> Floats:
+        """The page's expected time between changes, times value: no visit can buy more."""
+        with np.errstate(divide="ignore"):
+            mean_gap = np.where(view.a > 1.0, view.b / np.fmax(view.a - 1.0, 0.0), np.inf)
+        return view.value * mean_gap

@@ -1,0 +1,32 @@
+"""Harmonic: pay for stale time so far, so that no page starves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.plan.gain import harmonic_index
+from recrawl.plan.view import View
+from recrawl.poisson import Floats, fresh_time
+
+
+@dataclass(frozen=True, slots=True)
+class Harmonic:
+    """Expected `tau - (1 - e^-x)/rate` (Kolobov et al., NeurIPS 2019) under the page's belief."""
+
+    name: str = "harmonic"
+    goal: str = "stale time, where every page is visited sooner or later"
+    per_price: bool = True
+
+    def gain(self, view: View) -> Floats:
+        """Expected stale seconds so far, times value."""
+        return view.value * harmonic_index(view.a, view.b, view.tau)
+
+    def first(self, view: View, horizon: float) -> Floats:
+        """Fresh seconds that a first reading gives within the horizon, times value."""
+        return view.value * fresh_time(view.a / view.b, horizon)
+
+    def ceiling(self, view: View) -> Floats:
+        """No bound: a page is bought if one waits long enough."""
+        return np.full_like(view.value, np.inf)
