@@ -1,0 +1,5 @@
+"""One SQLite file that holds a whole crawl."""
+
+from recrawl.stores.sqlite.store import SqliteStore
+
+__all__ = ["SqliteStore"]
