@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import PCG64, Generator
 
 from recrawl import poisson
 
@@ -32,7 +33,7 @@ def test_the_articles_table(name, per_day, bought):
 
 
 def test_a_fixed_interval_misranks_where_interval_equal_to_age_does_not():
-    rng = np.random.default_rng(1)
+    rng = Generator(PCG64(1))
     rate, age = rng.lognormal(-2, 2, 2000), rng.exponential(7, 2000)
 
     def rank(x):

@@ -1,9 +1,10 @@
-"""The group prior: finds the mean of a group, survives a wrong default, shrinks what it barely saw."""
+"""The group prior: finds a group's mean, survives a wrong default, shrinks what it barely saw."""
 
 import json
 
 import numpy as np
 import pytest
+from numpy.random import PCG64, Generator
 
 from recrawl.learn.prior import MEAN_GAP, GroupPrior
 from recrawl.units import DAY
@@ -26,7 +27,7 @@ def test_before_any_visit_the_mean_gap_is_the_default():
 
 @pytest.mark.parametrize("factor", [1 / 200, 1 / 10, 1.0, 10.0, 200.0])
 def test_a_default_200_times_wrong_is_overcome(factor):
-    rng = np.random.default_rng(1)
+    rng = Generator(PCG64(1))
     truth = 20 * DAY
     prior = GroupPrior(truth * factor)
     feed(prior, 1, 0, truth, rng)
@@ -37,14 +38,14 @@ def test_a_default_200_times_wrong_is_overcome(factor):
 
 @pytest.mark.parametrize("factor", [1 / 200, 200.0])
 def test_a_few_visits_already_move_a_wrong_default_most_of_the_way(factor):
-    rng = np.random.default_rng(2)
+    rng = Generator(PCG64(2))
     prior = GroupPrior(20 * DAY * factor)
     feed(prior, 1, 0, 20 * DAY, rng, pages=20, visits=1)
     assert abs(np.log(prior.belief(1, 0)[1] / (20 * DAY))) < np.log(4)
 
 
 def test_groups_differ_and_types_carry_over_to_new_hosts():
-    rng = np.random.default_rng(3)
+    rng = Generator(PCG64(3))
     prior = GroupPrior()
     for host in range(6):
         feed(prior, host, 0, 2 * DAY, rng, interval=2 * DAY)
@@ -57,7 +58,7 @@ def test_groups_differ_and_types_carry_over_to_new_hosts():
 
 
 def test_one_odd_page_does_not_decide_its_group():
-    rng = np.random.default_rng(4)
+    rng = Generator(PCG64(4))
     prior = GroupPrior()
     feed(prior, 1, 0, 30 * DAY, rng)
     before = prior.belief(1, 0)[1]
@@ -96,7 +97,7 @@ def test_more_evidence_of_change_never_makes_a_group_slower():
 
 
 def test_arrays_do_what_single_look_ups_do():
-    rng = np.random.default_rng(6)
+    rng = Generator(PCG64(6))
     prior = GroupPrior()
     hosts, kinds = rng.integers(0, 12, 300), rng.integers(0, 4, 300)
     empty = prior.beliefs(hosts, kinds)[1]
@@ -111,7 +112,7 @@ def test_arrays_do_what_single_look_ups_do():
 
 
 def test_survives_a_restart_as_json():
-    rng = np.random.default_rng(7)
+    rng = Generator(PCG64(7))
     prior = GroupPrior(3 * DAY)
     feed(prior, 4, 1, 9 * DAY, rng)
     again = GroupPrior.from_dict(json.loads(json.dumps(prior.to_dict())))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import PCG64, Generator
 from scipy.optimize import minimize
 
 from recrawl.plan.allocate import Pages, curve, even, optimal
@@ -19,7 +20,7 @@ def test_cho_and_garcia_molinas_table():
 
 
 def some_pages(seed, n=15, cheap=False):
-    rng = np.random.default_rng(seed)
+    rng = Generator(PCG64(seed))
     cost = rng.lognormal(0, 1, n)
     return Pages.of(
         rng.lognormal(0, 1.5, n), rng.choice([1, 2, 4, 8], n), cost, 0.02 * cost if cheap else None
@@ -67,7 +68,7 @@ def test_more_budget_is_never_worse_and_never_below_even_visits():
 
 def test_validators_that_change_at_their_own_rate():
     """Not convex: the bound keeps the budget and is not below what even visits reach."""
-    rng = np.random.default_rng(6)
+    rng = Generator(PCG64(6))
     rate = rng.lognormal(-13, 2, 500)
     for shift in (rate * 3, rng.lognormal(-12, 2, 500), np.zeros(500)):
         pages = Pages.of(rate, 1.0, 3e4, 600.0, shift)
@@ -92,7 +93,7 @@ def test_a_304_is_priced_by_the_marginal_rule():
     """At equal spend the marginal price beats both dividing by the expected cost and ignoring
     that a 304 is cheap, and is the optimum (which of the two others is worse depends on the web).
     """
-    rng = np.random.default_rng(7)
+    rng = Generator(PCG64(7))
     n = 400
     rate, value = rng.lognormal(0, 1.5, n), rng.choice([1.0, 2.0, 4.0, 8.0], n)
     full = rng.lognormal(0, 1, n)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recrawl.model import HAS_VALIDATOR
 from recrawl.plan.cost import Cost, PriceBook, attempt, chance_of_success
-from recrawl.plan.gain import answer_shares, chance_changed
+from recrawl.plan.gain import A_MAX, A_MIN, B_MAX, B_MIN, answer_shares, chance_changed
 from recrawl.plan.tariff import Quote
 from recrawl.plan.view import Policy, View
 from recrawl.poisson import Floats
@@ -21,6 +21,7 @@ Ints = NDArray[np.integer[Any]]
 Prior = Callable[[Ints, Ints], tuple[Floats, Floats]]
 """(host_id, page_type) -> the group's Gamma (a, b) for pages without a belief of their own."""
 
+MAX_VALUE, MAX_BODY = 1e9, 1e12
 MIN_PRICE = 1e-9  # of a visit that costs nothing in the unit of a cap
 
 
@@ -76,10 +77,10 @@ def appraise(
     host, kind = _column(pages, "host_id"), _column(pages, "page_type")
     last = _column(pages, "last")
     unread = ~(last > 0)
-    tau = np.where(unread, 0.0, np.maximum(now - last, 0.0)).astype(dtype)
+    tau = (np.fmax(now - last, 0.0) * ~unread).astype(dtype)
     own = _column(pages, "a").astype(dtype), _column(pages, "b").astype(dtype)
     a, b = _fill(*own, scheme.prior, host, kind)
-    view = View(a, b, tau, _column(pages, "value").astype(dtype))
+    view = View(a, b, tau, _clip(_column(pages, "value").astype(dtype), 0.0, MAX_VALUE))
     p = chance_of_success(scheme.hosts.success[host], _column(pages, "fails")).astype(dtype)
     worth, ceiling = _worth(view, unread, scheme)
     costs, fullest = _costs(pages, host, kind, tau, p, scheme)
@@ -97,12 +98,25 @@ def _column(pages: np.ndarray, name: str) -> Any:
     return np.ascontiguousarray(pages[name])
 
 
-def _fill(a: Floats, b: Floats, prior: Prior, host: Ints, kind: Ints) -> tuple[Floats, Floats]:
-    """Beliefs with the group's prior where a page has none of its own."""
-    missing = np.flatnonzero(~((a > 0) & (b > 0)))
+def _fill(
+    a: Floats,
+    b: Floats,
+    prior: Prior,
+    host: Ints,
+    kind: Ints,
+    asked: NDArray[np.bool_] | bool = True,
+) -> tuple[Floats, Floats]:
+    """Beliefs with the group's prior where a page that is asked about has none of its own."""
+    missing = np.flatnonzero(~((a > 0) & (b > 0)) & asked)
     if missing.size:
         a[missing], b[missing] = prior(host[missing], kind[missing])
-    return a, b
+    return _clip(a, A_MIN, A_MAX), _clip(b, B_MIN, B_MAX)
+
+
+def _clip(x: Floats, low: float, high: float) -> Floats:
+    """In place; NaN becomes `low`, so that no row of a damaged store breaks a plan."""
+    np.fmax(x, low, out=x)
+    return np.fmin(x, high, out=x)
 
 
 def _worth(view: View, unread: NDArray[np.bool_], scheme: Scheme) -> tuple[Floats, Floats]:
@@ -120,7 +134,7 @@ def _costs(
 ) -> tuple[tuple[Cost, ...], tuple[Floats, ...]]:
     """Costs by unit, and the price that a visit comes to when every answer is a full one."""
     marginal, changed = _validator(pages, host, kind, tau, scheme)
-    body = _column(pages, "body")
+    body = _clip(_column(pages, "body").astype(tau.dtype), 0.0, MAX_BODY)
     costs, fullest = [], []
     for unit in scheme.units:
         quoted = scheme.prices.quote(unit, host, kind, body)
@@ -139,9 +153,8 @@ def _validator(
     has = (_column(pages, "flags") & HAS_VALIDATOR).astype(np.bool_) & (tau > 0)
     if not has.any():
         return np.ones_like(tau), np.ones_like(tau)
-    one = np.ones_like(tau)
-    va = np.where(has, _column(pages, "va"), one).astype(tau.dtype)
-    vb = np.where(has, _column(pages, "vb"), one).astype(tau.dtype)
-    va, vb = _fill(va, vb, scheme.validator_prior, host, kind)
+    va, vb = _column(pages, "va").astype(tau.dtype), _column(pages, "vb").astype(tau.dtype)
+    va, vb = _fill(va, vb, scheme.validator_prior, host, kind, has)
     marginal, changed = answer_shares(va, vb, tau)
-    return np.where(has, marginal, one), np.where(has, changed, one)
+    weight = has.astype(tau.dtype)  # a product costs a tenth of a branch a page
+    return 1.0 - weight * (1.0 - marginal), 1.0 - weight * (1.0 - changed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,9 @@ class Standing(IntEnum):
     HOST_RESTING = 8
 
 
-_LIVE_BIT = 16  # set on live pages whatever their standing: verification draws from all of them
+_LIVE_BIT = (
+    1 << 4
+)  # set on live pages whatever their standing: verification draws from all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +129,20 @@ def _chunk(
     standing = _judge(part, now, scheme.hosts.capacity, rules)
     m.standing[start : start + len(part)] = standing
     plain = standing & (_LIVE_BIT - 1)
-    ok: Any = np.flatnonzero((plain >= Standing.NEW) & (plain <= Standing.OVERDUE))
+    ok = np.flatnonzero((plain >= Standing.NEW) & (plain <= Standing.OVERDUE))
     if not ok.size:
         return end
     to = slice(end, end + ok.size)
-    m.rows[to] = ok + start
-    ok = slice(None) if ok.size == len(part) else ok
+    np.add(ok, start, out=m.rows[to], casting="same_kind")
     seen = appraise(part, now, scheme, np.float32)
-    m.new[to] = plain[ok] == Standing.NEW
-    m.host[to] = part["host_id"][ok]
-    m.gain[to] = seen.gain[ok]
+    np.take(plain == Standing.NEW, ok, out=m.new[to], mode="clip")
+    np.take(part["host_id"], ok, out=m.host[to], mode="clip")
+    np.take(seen.gain, ok, out=m.gain[to], mode="clip")
     for k, cost in enumerate(seen.costs):
-        m.prices[k][to] = cost.price[ok]
-        m.expected[k][to] = cost.expected[ok]
+        np.take(cost.price, ok, out=m.prices[k][to], mode="clip")
+        np.take(cost.expected, ok, out=m.expected[k][to], mode="clip")
         with np.errstate(over="ignore"):
-            m.reach[k][to] = (seen.ceiling / seen.fullest[k])[ok]
+            np.take(seen.ceiling / seen.fullest[k], ok, out=m.reach[k][to], mode="clip")
     return end + len(m.rows[to])
 
 
@@ -153,16 +153,19 @@ def _judge(part: np.ndarray, now: float, capacity: Ints, rules: Rules) -> NDArra
     live, given_up = out == Standing.LIVE, out == Standing.RETURNING
     age = now - last
     if rules.pass_start is not None:
-        out[live & (last >= rules.pass_start)] = Standing.VISITED
+        np.putmask(out, live & (last >= rules.pass_start), Standing.VISITED)
     else:
-        out[live & (age > rules.max_gap)] = Standing.OVERDUE
-        out[live & (age < rules.min_gap)] = Standing.TOO_SOON
-    asked = (out != Standing.NOT_LIVE) & (out <= Standing.OVERDUE)
-    resting = asked & (capacity[np.ascontiguousarray(part["host_id"])] <= 0)
-    waiting = asked & (np.ascontiguousarray(part["retry_at"]) > now)
-    out[resting] = np.where(given_up[resting], Standing.NOT_LIVE, Standing.HOST_RESTING)
-    out[waiting] = np.where(given_up[waiting], Standing.NOT_LIVE, Standing.RETRY_LATER)
-    out[live] |= _LIVE_BIT
+        np.putmask(out, live & (age > rules.max_gap), Standing.OVERDUE)
+        np.putmask(out, live & (age < rules.min_gap), Standing.TOO_SOON)
+    resting = capacity[np.ascontiguousarray(part["host_id"])] <= 0
+    waiting = np.ascontiguousarray(part["retry_at"]) > now
+    if resting.any() or waiting.any():
+        asked = out <= Standing.OVERDUE
+        np.putmask(out, given_up & (resting | waiting), Standing.NOT_LIVE)
+        asked &= out != Standing.NOT_LIVE
+        np.putmask(out, asked & resting, Standing.HOST_RESTING)
+        np.putmask(out, asked & waiting, Standing.RETRY_LATER)
+    np.bitwise_or(out, live.view(np.uint8) << 4, out=out)
     return out
 
 

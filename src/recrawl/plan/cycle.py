@@ -118,7 +118,7 @@ def _verification(
         for b, c in zip(share, m.expected, strict=True)
     ]
     drawn = draw_verification(live, 1.0, min(wanted), rng)
-    standing = m.standing[drawn] & 15
+    standing = m.standing[drawn] % 16
     able = drawn[(standing == Standing.LIVE) | (standing == Standing.OVERDUE)]
     rows, host, costs = _afford(hot, now, able, w, w.left)
     w.take(rows, Purpose.VERIFICATION, host, costs)

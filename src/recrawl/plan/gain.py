@@ -57,10 +57,14 @@ def _lomax(a: ArrayLike, b: ArrayLike, tau: ArrayLike) -> _Lomax:
     return _Lomax(a, b, tau, z, log, np.exp(-a * log))
 
 
+_TINY = 1e-30  # added to x in f(x)/x: gives the limit at 0, without a branch a page
+
+
 def exprel(y: Floats) -> Floats:
     """`(e^y - 1)/y`, 1 at y = 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.abs(y) < 1e-5, 1.0 + y * (0.5 + y / 6.0), np.expm1(y) / y)
+    near = y + _TINY
+    out: Floats = np.expm1(near) / near
+    return out
 
 
 def _near_zero(k: _Lomax, direct: Floats, weights: tuple[float, ...]) -> Floats:
@@ -165,8 +169,7 @@ def age_index(a: ArrayLike, b: ArrayLike, tau: ArrayLike) -> Floats:
     1931.47
     """
     k = _lomax(*(np.asarray(x, dtype=np.float64) for x in (a, b, tau)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(k.z > 0, k.log / k.z, 1.0)
+    ratio = (k.log + _TINY) / (k.z + _TINY)
     per_square = _near_zero(k, 0.5 - ratio * ratio * _exprel_slope(k), _AGE)
     return np.fmax(k.tau * k.tau * per_square, 0.0)
 
@@ -184,8 +187,7 @@ def freshness_known(rate: ArrayLike, tau: ArrayLike) -> Floats:
 
 def _mean_survival(k: _Lomax) -> Floats:
     """`J/tau`, 1 at tau = 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(k.z > 0, k.log / k.z, 1.0)
+    ratio = (k.log + _TINY) / (k.z + _TINY)
     out: Floats = ratio * exprel((1.0 - k.a) * k.log)
     return out
 

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from recrawl.poisson import Floats
 
+UNBOUNDED = 1e25  # stands for infinity: still finite in float32, times any value
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -44,4 +46,4 @@ class Policy(Protocol):
         """What the first reading of a never-read page is worth, over `horizon` seconds."""
 
     def ceiling(self, view: View) -> Floats:
-        """The most that `gain` can reach however long one waits (inf = no bound)."""
+        """The most that `gain` can reach however long one waits (UNBOUNDED = no limit)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.plan.gain import freshness_index
-from recrawl.plan.view import View
+from recrawl.plan.view import UNBOUNDED, View
 from recrawl.poisson import Floats, fresh_time
 
 
@@ -29,6 +29,6 @@ class Freshness:
 
     def ceiling(self, view: View) -> Floats:
         """The page's expected time between changes, times value: no visit can buy more."""
-        with np.errstate(divide="ignore"):
-            mean_gap = np.where(view.a > 1.0, view.b / np.fmax(view.a - 1.0, 0.0), np.inf)
-        return view.value * mean_gap
+        mean_gap = view.b / np.fmax(view.a - 1.0, 1e-20)
+        ceiling: Floats = view.value * np.fmin(mean_gap, UNBOUNDED)
+        return ceiling

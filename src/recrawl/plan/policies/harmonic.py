@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.plan.gain import harmonic_index
-from recrawl.plan.view import View
+from recrawl.plan.view import UNBOUNDED, View
 from recrawl.poisson import Floats, fresh_time
 
 
@@ -29,4 +29,4 @@ class Harmonic:
 
     def ceiling(self, view: View) -> Floats:
         """No bound: a page is bought if one waits long enough."""
-        return np.full_like(view.value, np.inf)
+        return np.full_like(view.value, UNBOUNDED)

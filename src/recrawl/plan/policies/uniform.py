@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.plan.view import View
+from recrawl.plan.view import UNBOUNDED, View
 from recrawl.poisson import Floats
 
 
@@ -28,4 +28,4 @@ class Uniform:
 
     def ceiling(self, view: View) -> Floats:
         """No bound."""
-        return np.full_like(view.tau, np.inf)
+        return np.full_like(view.tau, UNBOUNDED)
