@@ -246,6 +246,12 @@ def _count_left_out(
     m.left_out.update({reason: n for reason, n in counts.items() if n})
 
 
+def _serving_order(purposes: NDArray[np.uint8], scores: Floats) -> Rows:
+    """Reserves first, as they were drawn; then the best scores."""
+    reserved = np.isin(purposes, (Purpose.VERIFICATION, Purpose.REESTIMATION))
+    return np.lexsort((np.where(reserved, 0.0, -scores), ~reserved))
+
+
 def _result(
     hot: np.ndarray,
     now: float,
@@ -267,8 +273,7 @@ def _result(
     binding = max(range(len(lambdas)), key=lambdas.__getitem__)
     price = sum(x * c.price for x, c in zip(lambdas, seen.costs, strict=True))
     scores = seen.gain / price if scheme.policy.per_price else seen.gain
-    reserved = np.isin(purposes, (Purpose.VERIFICATION, Purpose.REESTIMATION))
-    order = np.lexsort((np.where(reserved, 0.0, -scores), ~reserved))
+    order = _serving_order(purposes, scores)
     drawn = purposes == Purpose.VERIFICATION
     bare = drawn & (rng.random(rows.size) < rules.shares.unconditional)
     return PlanResult(

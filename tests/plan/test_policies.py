@@ -1,0 +1,95 @@
+"""Every registered policy keeps the promises of the protocol; each has its own character."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.plan.policies import get_policy, policy_names
+from recrawl.plan.view import UNBOUNDED, View
+from recrawl.units import DAY
+
+ALL = [get_policy(name) for name in policy_names()]
+BY_NAME = pytest.mark.parametrize("policy", ALL, ids=policy_names())
+
+
+def view(rates, tau, value=1.0, shape=50.0, dtype=np.float64):
+    """Well-known rates (per day) read `tau` days ago."""
+    rates, tau, value = np.broadcast_arrays(np.asarray(rates, float), tau, value)
+    a = np.full(rates.shape, shape)
+    columns = (a, a / (rates / DAY), tau * DAY, value)
+    return View(*(np.array(c, dtype) for c in columns))
+
+
+@BY_NAME
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gains_are_finite_rise_with_age_and_stay_below_their_ceiling(policy, dtype):
+    last = None
+    for days in np.geomspace(1e-3, 1e4, 30):
+        v = view(np.geomspace(1e-4, 1e3, 40), days, dtype=dtype)
+        gain = policy.gain(v)
+        assert np.isfinite(gain).all()
+        assert (gain >= 0).all()
+        assert (gain <= policy.ceiling(v) * (1 + 1e-4)).all()
+        assert np.isfinite(policy.ceiling(v)).all()
+        if last is not None:
+            assert (gain >= last * (1 - 1e-4)).all()
+        last = gain
+
+
+@BY_NAME
+@given(rate=st.floats(1e-5, 1e4), horizon=st.floats(1, 1e4))
+def test_a_first_reading_is_worth_more_the_longer_it_serves(policy, rate, horizon):
+    v = view([rate], 0.0, value=2.0)
+    near, far = (float(policy.first(v, h * DAY)[0]) for h in (horizon, horizon * 2))
+    assert 0 < near <= far
+
+
+@BY_NAME
+def test_each_says_what_it_is_for(policy):
+    assert policy.name
+    assert len(policy.goal) > 10
+    assert get_policy(policy.name) is policy
+
+
+@pytest.mark.parametrize("name", ["freshness", "harmonic", "events"])
+def test_value_scales_a_gain(name):
+    policy = get_policy(name)
+    one, four = (policy.gain(view([0.1, 1, 10], 1.0, value=w)) for w in (1.0, 4.0))
+    np.testing.assert_allclose(four, 4 * one)
+
+
+def test_freshness_prefers_pages_that_change_about_as_often_as_they_are_read():
+    gains = get_policy("freshness").gain(view([96, 24, 4, 1, 1 / 7, 1 / 30, 1 / 365], 1.0))
+    assert int(gains.argmax()) in (2, 3)
+    assert gains[0] < gains[3]
+    assert gains[-1] < gains[3]
+
+
+def test_freshness_gives_up_on_pages_that_are_too_fast_and_harmonic_never_does():
+    fast = view([96.0], [1000.0])
+    fresh, harmonic = get_policy("freshness"), get_policy("harmonic")
+    assert float(fresh.ceiling(fast)[0]) < DAY / 90
+    assert float(harmonic.ceiling(fast)[0]) == UNBOUNDED
+    assert float(harmonic.gain(fast)[0]) > 999 * DAY
+
+
+def test_events_prefer_the_fastest_and_saturate_at_one_change_a_visit():
+    gains = get_policy("events").gain(view([96, 24, 4, 1, 1 / 7], 1.0))
+    assert (np.diff(gains) < 0).all()
+    assert gains[0] == pytest.approx(1.0)
+
+
+def test_a_page_of_unknown_rate_keeps_a_chance_that_certainty_denies():
+    policy = get_policy("freshness")
+    known, unknown = (policy.gain(view([20.0], 3.0, shape=s))[0] for s in (1000.0, 1.0))
+    assert unknown > 1.5 * known
+    assert policy.ceiling(view([20.0], 3.0, shape=1.0))[0] > 1e15 * DAY
+
+
+def test_uniform_reads_nothing_but_age():
+    uniform = get_policy("uniform")
+    assert not uniform.per_price
+    gains = uniform.gain(view([1e-4, 1.0, 1e4], 3.0, value=[1, 5, 9]))
+    np.testing.assert_allclose(gains, 3 * DAY)
+    assert uniform.first(view([1.0], 0.0), 30 * DAY)[0] == 30 * DAY
