@@ -1,1 +1,1 @@
-"""Bytes -> parts: charset, links, text, fields, digests. Shared by every stage that reads pages."""
+"""Bytes -> parts: charset, links, text, fields, digests. Shared by all stages that read pages."""
