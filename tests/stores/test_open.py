@@ -220,6 +220,38 @@ def test_a_run_that_ended_before_its_first_page_goes_on(tmp_path: Path) -> None:
         assert list(store.iter_pages()) == [a_page(1, 1)]
 
 
+def test_the_log_of_a_store_that_is_gone_is_not_replayed_into_a_new_one(tmp_path: Path) -> None:
+    """SQLite would take the old log for the new store's, and damage it."""
+    path, log = tmp_path / "crawl.sqlite", tmp_path / "crawl.sqlite-wal"
+    with SqliteStore.open(path, create=True) as store:
+        store.commit(Writes(new_pages={(1, k): a_full_page(1, k) for k in range(100)}))
+        left = log.read_bytes()
+    path.unlink()
+    log.write_bytes(left)
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match=r"crawl\.sqlite is missing, but its log"):
+            SqliteStore.open(path, create=True, read_only=read_only)
+    assert (path.exists(), log.read_bytes()) == (False, left)
+    log.unlink()
+    with SqliteStore.open(path, create=True) as store:
+        assert len(store.scan_hot()) == 0
+
+
+def test_a_file_system_without_hard_links_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "crawl.sqlite"
+    for again in (False, True):
+        with SqliteStore.open(path, create=True) as store:
+            assert bool(store.meta()) == again
+            store.commit(Writes(meta={"a": "1"}))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["crawl.sqlite", "crawl.sqlite.lock"]
+
+
 @pytest.mark.parametrize("name", ["with space", "100%.sqlite", "a?b#c.sqlite", "é.sqlite"])
 def test_any_file_name_works(tmp_path: Path, name: str) -> None:
     with SqliteStore.open(tmp_path / name, create=True) as store:

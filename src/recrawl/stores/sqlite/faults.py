@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -27,10 +28,7 @@ def fault(path: Path, error: sqlite3.Error) -> StoreError:
     """The error to raise instead of `error`."""
     code = primary_code(error)
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _disk_is_full(path)):
-        return StoreFull(
-            f"{path}: no space left on its disk; nothing of the last step was kept. "
-            "Free some space and start again: the crawl goes on where it stopped"
-        )
+        return full(path)
     if is_busy(error):
         return StoreBusy(
             f"{path} is locked by another program (a backup, an sqlite3 shell?); "
@@ -54,13 +52,25 @@ def fault(path: Path, error: sqlite3.Error) -> StoreError:
     return StoreError(f"{path}: {error}")
 
 
+def full(path: Path) -> StoreFull:
+    """No space left."""
+    return StoreFull(
+        f"{path}: no space left on its disk; nothing of the last step was kept. "
+        "Free some space and start again: the crawl goes on where it stopped"
+    )
+
+
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise StoreError, StoreFull or StoreBusy for whatever SQLite raises inside."""
+    """Raise StoreError, StoreFull or StoreBusy for whatever SQLite or the system raises inside."""
     try:
         yield
     except sqlite3.Error as error:
         raise fault(path, error) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise full(path) from error
+        raise StoreError(f"{error.filename or path}: {error.strerror}") from error
 
 
 def _disk_is_full(path: Path) -> bool:

@@ -7,6 +7,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from recrawl.ports import StoreBusy, StoreError
 from recrawl.stores.sqlite.migrations import Step, apply, version_of
 
 APPLICATION_ID = 0x72635231  # 'rcR1': tells our files from other SQLite files
-BUSY_MS = 250  # how long SQLite itself waits for a lock; longer waits are ours, with jitter
+BUSY = 0.25  # seconds that SQLite itself waits for a lock; longer waits are ours, with jitter
+BUSY_READING = 10.0  # readers are only ever held up while a log is recovered after a crash
 CACHE_KIB = 262_144
 
 _plain: Callable[[Any], Any] = np.generic.item
@@ -30,7 +32,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
         f"{path.resolve().as_uri()}?mode={mode}",
         uri=True,
         isolation_level=None,
-        timeout=BUSY_MS / 1000,
+        timeout=BUSY_READING if mode == "ro" else BUSY,
         check_same_thread=False,
     )
 
@@ -47,10 +49,14 @@ def make(path: Path, steps: list[Step]) -> None:
 
     It is built under another name, synced, and linked into place: whatever happens, `path` never
     names half a store, and of many that create at once one wins and the others find it.
-    Raises StoreError.
+    Raises StoreError where the log of another store lies: SQLite would replay it into this one.
     """
-    if not path.parent.is_dir():
-        raise StoreError(f"{path}: the folder {path.parent} does not exist; create it first")
+    log = Path(f"{path.resolve()}-wal")
+    if log.exists() and log.stat().st_size and not path.exists():
+        raise StoreError(
+            f"{path} is missing, but its log {log} is there: the store was moved or deleted "
+            "without it. Put the file back beside it; only if none is wanted, delete the log"
+        )
     new = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         connection = connect(new, "rwc")
@@ -61,13 +67,25 @@ def make(path: Path, steps: list[Step]) -> None:
         finally:
             connection.close()
         sync(new)
-        os.link(new, path)
+        _put_in_place(new, path)
     except FileExistsError:
         pass  # another process was faster: its store is as good
     finally:
         for leftover in (new, Path(f"{new}-wal"), Path(f"{new}-shm")):
             leftover.unlink(missing_ok=True)
     sync(path.parent)
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Give a finished file its name. Raises FileExistsError if the name is taken."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if path.exists():
+            raise FileExistsError(path) from None
+        new.rename(path)
 
 
 def recognise(path: Path, connection: sqlite3.Connection, newest: int) -> int:
@@ -153,8 +171,8 @@ class WriterLock:
                 f"{path} is being written by another recrawl (process {holder or 'unknown'}); "
                 "wait until it has ended, or stop it. Reports can be read meanwhile"
             ) from error
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, str(os.getpid()).encode(), 0)
+        with suppress(OSError):  # a courtesy to those who come later; a full disk can't grant it
+            os.pwrite(self._descriptor, f"{os.getpid():<20}".encode(), 0)
 
     def release(self) -> None:
         os.close(self._descriptor)

@@ -71,6 +71,8 @@ class SqliteStore(Reader):
         """
         file = Path(path)
         steps = load_steps()
+        if create and not file.parent.is_dir():
+            raise StoreError(f"{file}: the folder {file.parent} does not exist; create it first")
         lock = None if read_only else _lock(file, create)
         store: Self | None = None
         try:
@@ -146,8 +148,6 @@ def _lock(file: Path, may_make: bool) -> WriterLock:
     """The right to write to a store that is there or may be made: no lock file without one."""
     if not may_make:
         require(file)
-    elif not file.parent.is_dir():
-        raise StoreError(f"{file}: the folder {file.parent} does not exist; create it first")
     return WriterLock(file)
 
 
