@@ -29,7 +29,9 @@ def run(command: Sequence[str | Path], cwd: Path) -> Cost:
     """Run it to its end. Raises SystemExit, with its words, where it fails."""
     before = time.perf_counter()
     with (cwd / "stdout").open("w+") as out, (cwd / "stderr").open("w+") as err:
-        process = subprocess.Popen([str(x) for x in command], stdout=out, stderr=err, cwd=cwd)
+        process = subprocess.Popen(
+            [str(x) for x in command], stdout=out, stderr=err, cwd=cwd, env=_environment()
+        )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - before
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -41,6 +43,11 @@ def run(command: Sequence[str | Path], cwd: Path) -> Cost:
         raise SystemExit(f"{' '.join(map(str, command))} ended with {process.returncode}:\n{tail}")
     unit = 1 if sys.platform == "darwin" else 1024
     return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit, _last_json(words))
+
+
+def _environment() -> dict[str, str]:
+    """Ours, but for what would make Python compile all modules anew at every start."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _last_json(words: str) -> dict[str, Any]:
