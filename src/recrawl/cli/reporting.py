@@ -1,0 +1,147 @@
+"""`report`: what was spent, on what, what it bought, and what needs a person."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from recrawl.cli.options import DEFAULT_CONFIG, Config, Json, Since
+from recrawl.cli.output import emit_json
+from recrawl.cli.project import Project, moment, opened, when
+
+if TYPE_CHECKING:
+    from recrawl.ports import Rollup
+    from recrawl.report import Alert, Freshness, Pace
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(report)
+
+
+def report(since: Since = "", config: Config = DEFAULT_CONFIG, as_json: Json = False) -> None:
+    """Show where the budget went and what it bought."""
+    from recrawl.cli.report_view import show
+
+    now = time.time()
+    with opened(config) as project:
+        facts = gather(project, moment(since, now), now)
+    if as_json:
+        emit_json(as_dict(facts))
+    else:
+        show(facts)
+
+
+def gather(project: Project, since: float, now: float) -> dict[str, Any]:
+    """The figures of a report, as the objects of `recrawl.report`. Whole days of UTC."""
+    from recrawl import report as r
+    from recrawl.units import DAY
+
+    store, origins, types = project.store, project.origins, project.settings.page_types
+    rows = store.rollup(int(since // DAY))
+    refused = store.refused()
+    return {
+        "project": project.settings.project.name,
+        "since": since,
+        "now": now,
+        "total": r.total(rows),
+        "by_site_and_type": r.by_site_and_type(rows, origins, types),
+        "by_purpose": r.by_purpose(rows),
+        "freshness": freshness(project, now),
+        "states": r.by_state(store.state_counts()),
+        "discovery": r.discovery(rows),
+        "discovery_by_day": r.discovery_by_day(rows),
+        "status_by_host": r.status_by_host(rows, origins),
+        "refused": r.refused_by_reason(refused),
+        "limits_reached": r.limits_reached(refused),
+        "alerts": alerts(project, rows, now),
+    }
+
+
+def as_dict(facts: dict[str, Any]) -> dict[str, Any]:
+    """The report as plain values: ISO times, amounts in their smallest parts."""
+    return {
+        "project": facts["project"],
+        "since": when(facts["since"]),
+        "now": when(facts["now"]),
+        "total": facts["total"].as_dict(),
+        "by_site_and_type": [
+            {"site": site, "type": kind, **tally.as_dict()}
+            for (site, kind), tally in facts["by_site_and_type"].items()
+        ],
+        "by_purpose": {p.word: tally.as_dict() for p, tally in facts["by_purpose"].items()},
+        "freshness": facts["freshness"].as_dict(),
+        "states": {state.word: n for state, n in facts["states"].items()},
+        "discovery": facts["discovery"].as_dict(),
+        "discovery_by_day": [day.as_dict() for day in facts["discovery_by_day"]],
+        "status_by_host": facts["status_by_host"],
+        "refused": facts["refused"],
+        "limits_reached": [
+            {"limit": key, "host": origin, "refused": n}
+            for key, origin, n in facts["limits_reached"]
+        ],
+        "alerts": [alert.as_dict() for alert in facts["alerts"]],
+    }
+
+
+def freshness(project: Project, now: float) -> Freshness:
+    """Expected freshness of the pages that are live or not read yet."""
+    import numpy as np
+
+    from recrawl.model import State
+    from recrawl.report import expected_freshness
+
+    hot = project.store.scan_hot()
+    hot = hot[np.isin(hot["state"], (State.NEW, State.LIVE))]
+    a, b = _beliefs(project, hot)
+    return expected_freshness(a, b, hot["value"], hot["last"], now)
+
+
+def _beliefs(project: Project, hot: Any) -> tuple[Any, Any]:
+    """Each page's belief, that of its group where it has none of its own."""
+    import json
+
+    import numpy as np
+
+    from recrawl.learn.prior import GroupPrior
+
+    learned = json.loads(project.store.meta().get("learned", "{}"))
+    prior = GroupPrior.from_dict(learned["prior"]) if "prior" in learned else GroupPrior()
+    a, b = hot["a"].astype(float), hot["b"].astype(float)
+    known = a > 0
+    prior_a, prior_b = prior.beliefs(hot["host_id"], hot["page_type"])
+    return np.where(known, a, prior_a), np.where(known, b, prior_b)
+
+
+def alerts(project: Project, rows: list[Rollup], now: float) -> list[Alert]:
+    """All alerts of a project, the budget's first."""
+    from recrawl import report as r
+
+    hosts = list(project.hosts.values())
+    return [
+        *r.budget_alerts(paces(project, now)),
+        *r.host_alerts(hosts, now),
+        *r.blocked_alerts(r.recent(rows, now), project.origins),
+        *r.limit_alerts(project.store.refused()),
+        *r.contact_alerts(project.settings.project.contact, hosts),
+    ]
+
+
+def paces(project: Project, now: float) -> list[Pace]:
+    """How each cap of the budget is used up in its present period."""
+    from recrawl.plan.budget import Cap as PeriodCap
+    from recrawl.report import Pace
+
+    found = []
+    for period, caps in project.settings.budget.by_period().items():
+        if period == "run":
+            continue  # a run's own cap says nothing between runs
+        for cap in caps:
+            dated = PeriodCap(cap.unit, cap.amount, period)  # type: ignore[arg-type] # its words
+            start, end = dated.start(now, now), dated.end(now)
+            spent = project.store.spent(start, end).get(cap.unit)
+            found.append(
+                Pace(f"budget.per_{period}", cap.unit, cap.amount, spent, start, now, end)
+            )
+    return found
