@@ -88,35 +88,45 @@ def _may_crowd(html: bytes, n: int) -> bool:
     """Could one tag hold very many attributes? It would be long, or full of quoted brackets."""
     if len(html) <= FEW_BYTES:
         return False
-    pieces = html.split(b">")
-    return len(pieces) > 2 * n + FEW_TAGS or max(map(len, pieces)) > LONG
+    at = 0
+    while at + LONG < len(html):  # a few steps back from each 4 kB: far fewer than all brackets
+        at = html.rfind(b">", at, at + LONG) + 1
+        if at == 0:
+            return True
+    return html.count(b">") > 2 * n + FEW_TAGS
 
 
 def _walk(html: bytes) -> tuple[int, int, str]:
     """(where it gets too bad, how many formatting elements are re-created till there, why)."""
     stack: list[bytes] = []
     formats = copies = at = 0
+    drawn = False
     while (m := _TOKEN.search(html, at)) is not None:
-        at = m.end()
-        if m[2] is None:
+        start, at = m.span()
+        closing, name = m.groups()
+        if name is None:
             continue
-        if at - m.start() > LONG and len(_ATTRIBUTE.findall(m[0])) > MAX_ATTRIBUTES:
-            return m.start(), copies, "crowded"
-        name = m[2].lower()
-        if m[1]:
-            formats -= _close(stack, name)
+        if at - start > LONG and len(_ATTRIBUTE.findall(m[0])) > MAX_ATTRIBUTES:
+            return start, copies, "crowded"
+        name = name.lower()
+        if closing:
+            if name not in _FLAT_KINDS:
+                formats -= _close(stack, name)
+                if name in _FOREIGN:
+                    drawn = not _FOREIGN.isdisjoint(stack)
             continue
         if name in _FORMATS:
             formats += 1
         else:
             copies += formats
-        foreign = _foreign(stack, name)
+        drawn = drawn or name in _FOREIGN
+        foreign = drawn and _foreign(stack, name)
         if name in _RAW and not foreign:
             at = _end_of_raw(html, name, at)
         elif name not in _FLAT_KINDS and not (foreign and m[0].endswith(b"/")):
             stack.append(name)
             if len(stack) > MAX_DEPTH:
-                return m.start(), copies, "too-deep"
+                return start, copies, "too-deep"
     return len(html), copies, ""
 
 
@@ -135,6 +145,9 @@ def _foreign(stack: list[bytes], name: bytes) -> bool:
 
 def _close(stack: list[bytes], name: bytes) -> int:
     """Pop to the open element of that name in scope; returns whether it was a formatting one."""
+    if stack and stack[-1] == name:
+        stack.pop()
+        return name in _FORMATS
     for i in range(len(stack) - 1, max(-1, len(stack) - 60), -1):
         if stack[i] == name:
             del stack[i:]

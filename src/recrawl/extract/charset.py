@@ -133,23 +133,20 @@ def decode(body: bytes, content_type: str | None) -> Decoded:
             return _as(body[len(bom) :], marked, frozenset())
     codec, unknown = declared(body, content_type)
     flags = frozenset({"unknown"}) if unknown else frozenset()
-    if codec is None:
-        if _is_utf8(body) or _mostly_utf8(body):
-            return _as(body, "utf-8", flags)
-        return _as(body, "windows-1252", flags | {"guessed"})
-    if codec == "utf-8":
-        if not _is_utf8(body) and not _mostly_utf8(body):
-            return _as(body, "windows-1252", flags | {"mislabelled"})
-    elif codec == "windows-1252" and not body.isascii() and _is_utf8(body):
-        return _as(body, "utf-8", flags | {"mislabelled"})
-    return _as(body, codec, flags)
+    if codec in (None, "utf-8"):
+        if _is_utf8(body):
+            return Decoded(body, "utf-8", flags)
+        if not _mostly_utf8(body):
+            return _as(body, "windows-1252", flags | {"mislabelled" if codec else "guessed"})
+    elif codec == "windows-1252":
+        if body.isascii():
+            return Decoded(body, codec, flags)
+        if _is_utf8(body):
+            return Decoded(body, "utf-8", flags | {"mislabelled"})
+    return _as(body, codec or "utf-8", flags)
 
 
 def _as(body: bytes, codec: str, flags: frozenset[str]) -> Decoded:
-    if codec == "utf-8" and _is_utf8(body):
-        return Decoded(body, codec, flags)
-    if codec == "windows-1252" and body.isascii():
-        return Decoded(body, codec, flags)
     try:
         text = body.decode(codec)
     except UnicodeDecodeError:
@@ -158,6 +155,8 @@ def _as(body: bytes, codec: str, flags: frozenset[str]) -> Decoded:
 
 
 def _is_utf8(body: bytes) -> bool:
+    if body.isascii():
+        return True
     try:
         body.decode()
     except UnicodeDecodeError:

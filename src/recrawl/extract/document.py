@@ -76,7 +76,7 @@ class Document:
 
     @cached_property
     def _json(self) -> tuple[bool, Any]:
-        if self.utf8.lstrip(_WHITE)[:1] in (b"{", b"[") or "json" in self.mime:
+        if self.utf8[:256].lstrip(_WHITE)[:1] in (b"{", b"[") or "json" in self.mime:
             try:
                 return True, structured.parse(self.utf8)
             except ValueError:
@@ -100,7 +100,7 @@ class Document:
             return not self.is_json
         if self.mime not in ("", "application/octet-stream", "unknown/unknown", "*/*"):
             return False
-        start = self.utf8.lstrip(_WHITE)[:1]
+        start = self.utf8[:256].lstrip(_WHITE)[:1]
         return not self.is_json and not self.is_binary and start == b"<" and not self._is_xml()
 
     def _is_xml(self) -> bool:

@@ -17,14 +17,14 @@ from recrawl.extract.document import Document
 from recrawl.extract.mask import masked
 from recrawl.extract.structured import at_path, canonical, decimal_text, types_of
 
-_UNSEEN = ("script", "style", "noscript", "iframe", "noembed", "noframes")
+_UNSEEN = ("script", "style", "noscript", "iframe")
 _ATTRIBUTED = "[hidden],[style],[role]"
 _CHROME = ("nav", "aside", "time", "header", "footer", "form")
 _CONTENT = frozenset(("main", "article", "section"))
 _ROLES = frozenset(
     ("navigation", "banner", "contentinfo", "search", "complementary", "timer", "status")
 )
-_ADS = ".ad,.ads,[class*=advert],[class*=adsby],[class*=cookie-]"
+_ADS = ".ad,.ads,[class*=advert]"
 _DIGIT = re.compile(r"[0-9]")
 _SPACES = bytes.maketrans(b"\n\t\r\f\v\0", b"      ")
 _PRODUCT = ("name", "sku", "offers.price", "offers.priceCurrency", "offers.availability")
@@ -36,7 +36,11 @@ _ESSENTIAL = {
 
 
 class Tiers(NamedTuple):
-    """UTF-8 with white space collapsed, in Unicode normal form C."""
+    """UTF-8 with white space collapsed, in Unicode normal form C.
+
+    In the first, the page's chrome comes after its main text, wherever it stood: so both tiers
+    cost one pass.
+    """
 
     visible: bytes
     main: bytes
@@ -61,10 +65,10 @@ def tiers(doc: Document) -> Tiers:
     root = tree.body or tree.root
     if root is None:
         return _two(title + extra)
-    roles = _drop_unseen(tree)
-    visible = _text(root)
-    main = _main(tree, roles, root) or visible
-    return Tiers(title + b"\n" + visible + extra, masked(title + b"\n" + main) + extra)
+    chrome = _collapsed(" ".join(_take_chrome(tree, _drop_unseen(tree))))
+    main = _text(root)
+    visible = b"\n".join((title, main, chrome)) + extra
+    return Tiers(visible, masked(title + b"\n" + (main or chrome)) + extra)
 
 
 def essentials(doc: Document) -> dict[str, Any]:
@@ -96,10 +100,9 @@ def _two(text: bytes) -> Tiers:
 def _collapsed(text: str) -> bytes:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text.replace("\xa0", " "))
-    raw, size = text.encode("utf-8", "replace").translate(_SPACES), -1
-    while len(raw) != size:
-        size = len(raw)
-        raw = b" ".join(raw.split(b"  "))  # faster than replace, and runs are halved
+    raw = text.encode("utf-8", "replace").translate(_SPACES)
+    while b"  " in raw:
+        raw = b" ".join(raw.split(b"  "))  # halves each run; faster than replace
     return raw.strip()
 
 
@@ -122,13 +125,14 @@ def _drop_unseen(tree: LexborHTMLParser) -> list[LexborNode]:
     return roles
 
 
-def _main(tree: LexborHTMLParser, roles: list[LexborNode], root: LexborNode) -> bytes:
-    """The text without navigation, boilerplate, times and advertisements; b'' if that is all."""
+def _take_chrome(tree: LexborHTMLParser, roles: list[LexborNode]) -> list[str]:
+    """Take out navigation, boilerplate, times and advertisements; returns what they said."""
+    said: list[str] = []
     for name in _CHROME:
-        _drop(n for n in tree.tags(name) if _is_chrome(n, name))
-    _drop(roles)
-    _drop(tree.css(_ADS))
-    return _text(root)
+        _drop((n for n in tree.tags(name) if _is_chrome(n, name)), said)
+    _drop(roles, said)
+    _drop(tree.css(_ADS), said)
+    return said
 
 
 def _is_chrome(node: LexborNode, name: str) -> bool:
@@ -143,6 +147,8 @@ def _is_chrome(node: LexborNode, name: str) -> bool:
     return name != "form" or not _DIGIT.search(node.text())
 
 
-def _drop(nodes: Iterable[LexborNode]) -> None:
+def _drop(nodes: Iterable[LexborNode], said: list[str] | None = None) -> None:
     for node in nodes:
+        if said is not None:
+            said.append(node.text(separator=" ", strip=True, skip_empty=True))
         node.decompose()
