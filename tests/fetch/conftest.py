@@ -85,7 +85,7 @@ def short():
         body=1_000_000,
         decoded=4_000_000,
         head=65_536,
-        connect=1.0,
-        first_byte=1.0,
-        total=1.5,
+        connect=0.7,
+        first_byte=0.7,
+        total=1.0,
     )

@@ -133,7 +133,7 @@ ENDLESS = {  # a beginning, then the same again for ever: (beginning, piece, sec
     "/101": (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nfoo", b"", 0.05),
     "/infinite": (b"HTTP/1.1 200 OK\r\n\r\n", b"z" * 65_536, 0),
     "/infinite-chunked": (CHUNKED, b"10000\r\n" + b"z" * 65_536 + b"\r\n", 0),
-    "/infinite-ext": (CHUNKED, b"1;" + b"e" * 8_000 + b"\r\nz\r\n", 0.0005),
+    "/infinite-ext": (CHUNKED, b"1;" + b"e" * 64_000 + b"\r\nz\r\n", 0.0005),
     "/infinite-head": (b"HTTP/1.1 200 OK\r\n", b"X-H: " + b"v" * 900 + b"\r\n", 0),
     "/infinite-1xx": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n", 0),
 }

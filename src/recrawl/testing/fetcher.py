@@ -23,7 +23,7 @@ from recrawl.ports import Fetcher
 
 T = TypeVar("T")
 PAGE = b"<html><title>A page</title>" + b"<p>Nothing new under the sun.</p>" * 60 + b"</html>"
-QUICK = Limits(body=200_000, decoded=400_000, connect=1.0, first_byte=1.0, total=1.5)
+QUICK = Limits(body=200_000, decoded=400_000, connect=0.6, first_byte=0.6, total=1.0)
 _STATUS = {"/gone": 404, "/denied": 403, "/broken": 500, "/throttled": 429}
 
 
