@@ -34,30 +34,31 @@ CREATE TABLE robots (
     body BLOB NOT NULL
 ) STRICT;
 
+-- What the planner scans stands first: SQLite reads a row only as far as it must.
 CREATE TABLE page (
     host_id INTEGER NOT NULL,
     key INTEGER NOT NULL,
-    path TEXT NOT NULL,
     state INTEGER NOT NULL,
     page_type INTEGER NOT NULL,
-    value REAL NOT NULL,
     depth INTEGER NOT NULL,
     hops INTEGER NOT NULL,
     score INTEGER NOT NULL,
+    fails INTEGER NOT NULL,
+    value REAL NOT NULL,
     first_seen INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    last_attempt INTEGER,    -- NULL: as `last`
-    changed_at INTEGER,      -- NULL: as `last`
-    due INTEGER NOT NULL,
+    retry_at INTEGER NOT NULL,
     belief BLOB NOT NULL,    -- a, b, va, vb, body: five little-endian float32; empty: all 0
     etag TEXT,               -- verbatim, as the server sent it
     last_modified TEXT,      -- verbatim
+    path TEXT NOT NULL,
+    last_attempt INTEGER,    -- NULL: as `last`
+    changed_at INTEGER,      -- NULL: as `last`
+    due INTEGER NOT NULL,
     variant TEXT,            -- NULL: ''
     digest1 BLOB,
     digest2 BLOB,
-    fails INTEGER NOT NULL,
     missing INTEGER NOT NULL,
-    retry_at INTEGER NOT NULL,
     n_visits INTEGER NOT NULL,
     n_changes INTEGER NOT NULL,
     n_not_modified INTEGER NOT NULL,

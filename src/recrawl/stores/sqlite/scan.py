@@ -49,13 +49,14 @@ def scan_hot(connection: sqlite3.Connection) -> np.ndarray:
     connection.execute("BEGIN")  # both statements see the same state
     try:
         rows = np.fromiter(connection.execute(_ALL), _ROW)
-        odd = np.fromiter(connection.execute(_ODD), _ODD_ROW)
+        exceptions = np.flatnonzero((rows["tail"] >> 1) & 1)
+        odd = np.fromiter(connection.execute(_ODD) if len(exceptions) else (), _ODD_ROW)
     finally:
         connection.execute("ROLLBACK")
-    return _hot(rows, odd)
+    return _hot(rows, exceptions, odd)
 
 
-def _hot(rows: np.ndarray, odd: np.ndarray) -> np.ndarray:
+def _hot(rows: np.ndarray, exceptions: np.ndarray, odd: np.ndarray) -> np.ndarray:
     hot = np.empty(len(rows), HOT)
     head, tail, last_type = rows["head"], rows["tail"], rows["last_type"]
     hot["key"] = rows["key"]
@@ -72,7 +73,6 @@ def _hot(rows: np.ndarray, odd: np.ndarray) -> np.ndarray:
     for i, name in enumerate(("a", "b", "va", "vb", "body")):
         hot[name] = belief[:, i]
     hot["value"], hot["retry_at"] = 1.0, 0.0
-    exceptions = np.flatnonzero((tail >> 1) & 1)
     for name in odd.dtype.names or ():
         hot[name][exceptions] = odd[name]
     return hot
