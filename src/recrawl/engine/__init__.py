@@ -1,1 +1,7 @@
 """The only place where the stages meet: admit, plan, next, record; one file a use case."""
+
+from recrawl.engine.engine import Engine
+from recrawl.engine.plan import PlanAnswer
+from recrawl.engine.project import Project, Timing
+
+__all__ = ["Engine", "PlanAnswer", "Project", "Timing"]

@@ -38,6 +38,7 @@ class Page:
     digest1: bytes | None = None  # tier 1: visible text (8 bytes)
     digest2: bytes | None = None  # tier 2: main text with dates and tokens masked (8 bytes)
     fails: int = 0  # consecutive failures; only a success resets it
+    missing: int = 0  # consecutive 404 answers, until confirmed
     retry_at: float = 0.0  # not before
     n_visits: int = 0
     n_changes: int = 0

@@ -1,0 +1,140 @@
+"""`recrawl why URL`: every number behind a page's next visit."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recrawl.cli.errors import DONE, FAILURE
+from recrawl.cli.options import DEFAULT_CONFIG, Config, Json
+from recrawl.cli.output import clean, emit, emit_json
+
+if TYPE_CHECKING:
+    from recrawl.config import Settings
+    from recrawl.engine.explain import Why
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(why)
+
+
+def why(
+    url: Annotated[str, typer.Argument(metavar="URL")],
+    config: Config = DEFAULT_CONFIG,
+    visits: Annotated[int, typer.Option(min=0, metavar="N", help="Show the last N visits.")] = 5,
+    as_json: Json = False,
+) -> int:
+    """Why a page is visited when it is: its rate, what a visit buys and costs, and when it is due.
+
+    For a URL that is no page of the project, the reason. Exits 1 where the URL isn't known.
+    """
+    from recrawl.config import load
+
+    told = explain_url(load(config), url, visits, time.time())
+    if as_json:
+        emit_json(told.as_dict())
+    else:
+        for line in lines(told):
+            emit(clean(line))
+    return DONE if told.known else FAILURE
+
+
+def explain_url(settings: Settings, url: str, visits: int, now: float) -> Why:
+    """Ask a copy of the engine, made from the store. Nothing is written."""
+    from recrawl.cli.session import make_engine
+    from recrawl.config.build import project_of
+    from recrawl.engine.explain import explain, find_page
+    from recrawl.ports import StoreError
+    from recrawl.stores import SqliteStore
+
+    if not settings.store.exists():
+        raise StoreError(f"{settings.store}: nothing was crawled yet; start with `recrawl run`")
+    store = SqliteStore.open(settings.store, create=False, read_only=True)
+    try:
+        engine = make_engine(project_of(settings), store, now)
+        key = find_page(engine.crawl, url)
+        page = store.get_page(*key) if key is not None else None
+        history = store.history(*key, limit=visits) if key is not None and page else []
+        bar = float(store.meta().get("bar") or 0.0)
+        return explain(engine.crawl, url, page, history, bar, now)
+    finally:
+        store.close()
+
+
+def lines(w: Why) -> list[str]:
+    """The story of one page, a fact a line."""
+    if not w.known:
+        return [w.canonical or w.url, f"  {w.answer}"]
+    out = [w.canonical, f"  {w.answer}", _state(w)]
+    if w.visits:
+        out.append(
+            _row(
+                "changes",
+                f"{w.rate_per_day:.3g} a day ({w.rate_low:.2g} to {w.rate_high:.2g})   "
+                f"{w.changes} changes in {w.visits} visits, {w.not_modified} of them 304; "
+                f"pages like it {w.group_rate_per_day:.2g}",
+            )
+        )
+    if w.last_read:
+        out += _priced(w)
+    out += _times(w)
+    out += [_visit(v) for v in w.history]
+    return out
+
+
+def _row(name: str, text: str) -> str:
+    return f"{name:<18} {text}"
+
+
+def _state(w: Why) -> str:
+    return _row(
+        "state",
+        f"{w.state}, {w.page_type}, value {w.value:g}, {w.depth} links from a seed; "
+        f"robots.txt: {w.robots}",
+    )
+
+
+def _priced(w: Why) -> list[str]:
+    from recrawl.units import Unit, format_amount, format_duration
+
+    unit = Unit(w.unit)
+    return [
+        _row("chance stale now", f"{w.chance_stale:.1%}   read {format_duration(w.tau)} ago"),
+        _row("a visit buys", f"{w.gain:.4g}   (the goal's gain, value and chance of success in)"),
+        _row(
+            "a visit costs",
+            f"{format_amount(unit, w.expected_cost)} expected   "
+            f"({format_amount(unit, w.full_cost)} in full, "
+            f"{format_amount(unit, w.not_modified_cost)} unchanged); "
+            f"marginal price {format_amount(unit, w.price)}; succeeds {w.chance_success:.0%}",
+        ),
+        _row("score", f"{w.score:.4g}   the bar of the last plan: {w.bar:.4g}"),
+    ]
+
+
+def _times(w: Why) -> list[str]:
+    from recrawl.units import iso
+
+    out = []
+    if w.due is not None and w.due < 1e11:
+        out.append(_row("due", iso(w.due)))
+    if w.retry_at:
+        out.append(_row("not before", iso(w.retry_at)))
+    if w.host_ready:
+        out.append(_row("host ready", iso(w.host_ready)))
+    if w.target:
+        out.append(_row("leads to", w.target))
+    return out
+
+
+def _visit(v: dict[str, object]) -> str:
+    from recrawl.units import format_bytes, iso
+
+    said = f"; {v['evidence']}" if v["evidence"] else ""
+    return _row(
+        f"  {iso(float(str(v['t'])))[:19]}",
+        f"{v['verdict']} ({v['status']}), {v['purpose']}, {format_bytes(float(str(v['bytes'])))}"
+        f"{said}",
+    )

@@ -1,0 +1,122 @@
+"""A project opened to be run: its store, its engine, its fetcher, and the loop that drives them."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import numpy as np
+
+from recrawl.config.build import project_of, routes_of
+from recrawl.config.settings import Settings
+from recrawl.engine import Engine, Project
+from recrawl.fetch.http import HttpFetcher
+from recrawl.ports import Clock, Fetcher, Store
+from recrawl.stores import SqliteStore
+from recrawl.worker import Progress, Worker
+
+
+class WallClock:
+    """`ports.Clock` on the machine's time."""
+
+    def now(self) -> float:
+        return time.time()
+
+    async def sleep_until(self, t: float) -> None:
+        """In short steps, so that a wall clock that is set right isn't slept through."""
+        while (left := t - time.time()) > 0:
+            await asyncio.sleep(min(left, 60.0))
+
+
+def open_store(settings: Settings, *, create: bool = True) -> SqliteStore:
+    """The project's store, for writing. Raises StoreError, StoreBusy."""
+    return SqliteStore.open(settings.store, create=create)
+
+
+def make_engine(project: Project, store: Store, now: float) -> Engine:
+    """The engine as the store remembers it."""
+    return Engine(
+        project,
+        store.load_hosts(),
+        store.scan_hot(),
+        store.meta(),
+        store.open_reservations(),
+        now,
+    )
+
+
+def make_fetcher(settings: Settings) -> HttpFetcher:
+    """The project's fetcher. Raises RouteError where credentials are missing."""
+    routes = {name: route for name, route in routes_of(settings).items() if name != "direct"}
+    return HttpFetcher(
+        routes,
+        settings.project.user_agent,
+        allow_private=settings.project.allow_private,
+        max_idle=max(256, settings.politeness.total_concurrency * 2),
+    )
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings,
+    store: Store,
+    *,
+    clock: Clock | None = None,
+    fetcher: Fetcher | None = None,
+    seed: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> AsyncIterator[Worker]:
+    """A worker ready to run; its fetcher is closed afterwards (the store is the caller's)."""
+    clock = clock or WallClock()
+    project = project_of(settings)
+    made = fetcher or make_fetcher(settings)
+    worker = Worker(
+        make_engine(project, store, clock.now()),
+        store,
+        made,
+        clock,
+        np.random.Generator(np.random.PCG64(seed)),
+        concurrency=project.concurrency,
+        jumps=getattr(clock, "jumps", False),
+        on_progress=on_progress,
+    )
+    try:
+        yield worker
+    finally:
+        await made.aclose()
+
+
+def run_worker(
+    settings: Settings,
+    store: Store,
+    *,
+    seconds: float | None,
+    keep_on: bool,
+    max_visits: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Crawl until done; SIGINT and SIGTERM finish what is in flight first, a second one ends at once."""
+
+    async def main() -> Progress:
+        async with opened(settings, store, on_progress=on_progress) as worker:
+            _stop_on_signals(worker)
+            until = time.time() + seconds if seconds is not None else float("inf")
+            return await worker.run(
+                until=until, keep_on=keep_on or seconds is not None, max_visits=max_visits
+            )
+
+    return asyncio.run(main())
+
+
+def _stop_on_signals(worker: Worker) -> None:
+    loop = asyncio.get_running_loop()
+
+    def stop(signum: int) -> None:
+        loop.remove_signal_handler(signum)  # the next one has its usual effect
+        worker.stop()
+
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, stop, signum)

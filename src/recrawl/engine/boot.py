@@ -1,0 +1,86 @@
+"""The store's rows -> a crawl in RAM. Every start resumes: what was in flight is booked as lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recrawl.engine.crawl import Crawl
+from recrawl.engine.project import Project
+from recrawl.frontier.politeness import clamp, ready_at
+from recrawl.learn.prior import GroupPrior
+from recrawl.model import Entry, Host, Reservation, Verdict, Writes
+from recrawl.plan.sizes import SizeModel
+
+LEARNED = "learned"  # the meta row that holds the groups' priors and sizes
+PASS = "pass_started"  # noqa: S105 - when the pass under way began
+
+
+def rebuild(
+    project: Project,
+    hosts: Sequence[Host],
+    hot: np.ndarray,
+    meta: Mapping[str, str],
+    reservations: Sequence[Reservation],
+    now: float,
+) -> tuple[Crawl, Writes]:
+    """A crawl as the store remembers it, and the writes that book what was in flight.
+
+    Lost visits are booked as UNKNOWN at the price that was reserved for them; their pages stand
+    as they did, and their hosts wait as long as if the visits had been made.
+    """
+    learned: dict[str, Any] = json.loads(meta.get(LEARNED) or "{}")
+    crawl = Crawl(
+        project,
+        hosts,
+        hot,
+        first_lease=int(now * 1000) << 10,
+        prior=GroupPrior.from_dict(learned["prior"]) if "prior" in learned else None,
+        validators=GroupPrior.from_dict(learned["validators"])
+        if "validators" in learned
+        else None,
+        sizes=SizeModel.from_dict(learned["sizes"]) if "sizes" in learned else None,
+    )
+    for host in crawl.hosts.values():
+        clamp(host, now, project.pace)
+        crawl.queues.set_ready(host.host_id, ready_at(host))
+    writes = Writes()
+    for lost in reservations:
+        writes.entries.append(unknown(lost))
+        writes.settled.append(lost.lease)
+    return crawl, writes
+
+
+def unknown(lost: Reservation) -> Entry:
+    """The ledger's line for a visit that was in flight when the process ended."""
+    return Entry(
+        t=lost.t,
+        host_id=lost.host_id,
+        key=lost.key,
+        purpose=lost.purpose,
+        verdict=Verdict.UNKNOWN,
+        page_type=lost.page_type,
+        status=0,
+        kind="unknown",
+        conditional=False,
+        up=0,
+        down=lost.reserved.bytes,
+        spend=lost.reserved,
+        source="reserved",
+        route=lost.route,
+        evidence="in flight when the process ended",
+    )
+
+
+def learned_meta(crawl: Crawl) -> str:
+    """What the groups have taught, as the store's meta holds it."""
+    return json.dumps(
+        {
+            "prior": crawl.prior.to_dict(),
+            "validators": crawl.validators.to_dict(),
+            "sizes": crawl.sizes.to_dict(),
+        }
+    )

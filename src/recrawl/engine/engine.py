@@ -1,0 +1,133 @@
+"""The engine: admit, plan, next, record. It decides; the driver commits and fetches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from recrawl.engine.admit import Admitted, admit
+from recrawl.engine.boot import learned_meta, rebuild
+from recrawl.engine.plan import PlanAnswer, plan, stock
+from recrawl.engine.project import Project
+from recrawl.engine.purse import Purse
+from recrawl.engine.record import record
+from recrawl.engine.serve import next_visit
+from recrawl.model import (
+    Hint,
+    Host,
+    Observation,
+    Outcome,
+    Page,
+    Refusal,
+    Reservation,
+    Visit,
+    Wait,
+    Writes,
+)
+from recrawl.units import Spend
+
+
+class Engine:
+    """One project's crawl. Every call returns its answer and the writes it asks for.
+
+    RAM moves at once; a visit may be sent, and an outcome counts as acknowledged, only after
+    the writes have been committed. A failed commit must end the process.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        hosts: Sequence[Host],
+        hot: np.ndarray,
+        meta: Mapping[str, str],
+        reservations: Sequence[Reservation],
+        now: float,
+    ) -> None:
+        """`hosts`, `hot`, `meta`, `reservations`: what the store holds."""
+        self.project = project
+        self.crawl, self._owed = rebuild(project, hosts, hot, meta, reservations, now)
+        self.purse = Purse(project.budget, project.totals, now)
+        self._pass_started = float(meta.get("pass_started") or 0.0)
+        self._saved_at = now
+
+    def spent_since(self, now: float) -> list[float]:
+        """The driver tells `start` what was spent since each of these times."""
+        return self.purse.started_at(now)
+
+    def start(self, now: float, spent: Sequence[Spend] = (), since: float | None = None) -> Writes:
+        """Book what was in flight, and take in the seeds."""
+        self.purse.told(spent or [Spend()] * len(self.purse.caps), now if since is None else since)
+        writes = self._owed
+        self._owed = Writes()
+        if since is None or since == now:
+            writes.meta["since"] = repr(now)
+        for entry in writes.entries:
+            self.purse.add(entry.spend)
+        for seed in self.project.seeds:
+            found = self.project.normalizer.normalize(seed)
+            if not isinstance(found, Refusal):
+                self.crawl.seed_hosts.add(found.hostname)
+        _, more = self.admit((Hint(seed, "seed") for seed in self.project.seeds), now)
+        writes.merge(more)
+        return writes
+
+    def admit(self, hints: Iterable[Hint], now: float) -> tuple[Admitted, Writes]:
+        """Take in what sources say of pages."""
+        return admit(self.crawl, hints, now)
+
+    def plan(self, now: float, rng: np.random.Generator) -> tuple[PlanAnswer, Writes]:
+        """Open a window where none is open, and choose what it buys (more, where one is open)."""
+        answer, writes = plan(self.crawl, self.purse, now, rng, self._pass_started)
+        window = self.crawl.window
+        self._pass_started = window.opened if window is not None and window.one_pass else 0.0
+        writes.meta["pass_started"] = repr(self._pass_started)
+        return answer, writes
+
+    def stock(self, pages: Iterable[Page]) -> None:
+        """Queue the pages of the last plan, as the driver loaded them."""
+        stock(self.crawl, pages)
+
+    def next(self, now: float, u: float) -> tuple[Visit | Wait, Writes]:
+        """The next visit, or when to ask again. Never blocks. `u` in [0, 1) jitters the delay."""
+        return next_visit(self.crawl, now, u)
+
+    def record(self, lease: int, outcome: Outcome, now: float) -> tuple[Observation, Writes]:
+        """Take in an outcome. Raises KeyError for a lease that isn't out."""
+        observation, writes = record(self.crawl, lease, outcome, now)
+        for entry in writes.entries:
+            self.purse.add(entry.spend)
+        return observation, writes
+
+    def stop(self, now: float) -> Writes:
+        """Keep what the groups have taught."""
+        return Writes(meta={"learned": learned_meta(self.crawl)})
+
+    @property
+    def window_ends(self) -> float:
+        """When the present window is over (its plan's next due time, for a pass)."""
+        return self.crawl.resume_at
+
+    @property
+    def again_at(self) -> float:
+        """When a page that its host put off may be asked again in this window (inf = none)."""
+        window = self.crawl.window
+        return window.again_at if window is not None else float("inf")
+
+    def again(self) -> None:
+        """Those pages are about to be planned again."""
+        if self.crawl.window is not None:
+            self.crawl.window.again_at = float("inf")
+
+    def close_pass(self) -> Writes:
+        """The pass is complete: the next plan begins another."""
+        window = self.crawl.window
+        if window is None or not window.one_pass:
+            return Writes()
+        self.crawl.window = None
+        self._pass_started = 0.0
+        return Writes(meta={"pass_started": "0.0"})
+
+    @property
+    def in_flight(self) -> int:
+        return len(self.crawl.flights)

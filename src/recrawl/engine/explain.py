@@ -1,0 +1,218 @@
+"""why(url): every number behind a page's next visit, such that it can be computed again by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recrawl.engine.crawl import Crawl
+from recrawl.engine.scheme import scheme_of, units_of
+from recrawl.frontier.politeness import ready_at
+from recrawl.frontier.robots import Access, access
+from recrawl.learn.interval import gamma_interval
+from recrawl.model import HOT, Address, Entry, Host, Page, Refusal, State, hot_row
+from recrawl.plan.appraise import appraise
+from recrawl.plan.cost import chance_of_success
+from recrawl.plan.due import due_time
+from recrawl.poisson import Floats
+from recrawl.units import DAY
+
+
+@dataclass(slots=True)
+class Why:
+    """What is known and decided of one URL. Times in epoch seconds, rates per day."""
+
+    url: str
+    canonical: str
+    known: bool
+    answer: str  # one sentence: visit now, wait, never, or why it is no page
+    state: str = ""
+    page_type: str = ""
+    value: float = 1.0
+    depth: int = 0
+    last_read: float | None = None
+    last_attempt: float | None = None
+    retry_at: float | None = None
+    visits: int = 0
+    changes: int = 0
+    not_modified: int = 0
+    fails: int = 0
+    shape: float = 0.0  # Gamma(shape, scale) of the change rate, per second
+    scale: float = 0.0
+    rate_per_day: float = 0.0
+    rate_low: float = 0.0
+    rate_high: float = 0.0
+    group_rate_per_day: float = 0.0
+    tau: float = 0.0
+    chance_stale: float = 0.0
+    gain: float = 0.0
+    unit: str = ""
+    price: float = 0.0
+    expected_cost: float = 0.0
+    full_cost: float = 0.0
+    not_modified_cost: float = 0.0
+    chance_success: float = 1.0
+    score: float = 0.0
+    bar: float = 0.0
+    due: float | None = None
+    host_ready: float | None = None
+    robots: str = ""
+    target: str | None = None
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For --json; infinities become None."""
+        out = asdict(self)
+        return {
+            k: (None if isinstance(v, float) and not math.isfinite(v) else v)
+            for k, v in out.items()
+        }
+
+
+def explain(
+    crawl: Crawl, url: str, page: Page | None, history: list[Entry], bar: float, now: float
+) -> Why:
+    """Everything about one URL. `page`: its row in the store; `bar`: the last window's lambda."""
+    found = crawl.project.normalizer.normalize(url)
+    if isinstance(found, Refusal):
+        detail = f" ({found.detail})" if found.detail else ""
+        return Why(
+            url, "", known=False, answer=f"no page can have this address: {found.reason}{detail}"
+        )
+    host = crawl.by_origin.get(found.origin)
+    if host is None or page is None:
+        return Why(url, found.canonical, known=False, answer=_unknown(crawl, found, host))
+    why = Why(url, found.canonical, known=True, answer="")
+    _describe(why, crawl, host, page, history, now)
+    _price(why, crawl, page, bar, now)
+    why.answer = _verdict(why, page, host, now)
+    return why
+
+
+def find_page(crawl: Crawl, url: str) -> tuple[int, int] | None:
+    """The (host_id, key) that a URL has, or None where its host isn't known."""
+    found = crawl.project.normalizer.normalize(url)
+    if isinstance(found, Refusal):
+        return None
+    host = crawl.by_origin.get(found.origin)
+    return (host.host_id, found.key) if host is not None else None
+
+
+def _unknown(crawl: Crawl, address: Address, host: Host | None) -> str:
+    reason = crawl.project.gate.check(
+        address,
+        depth=0,
+        hops=0,
+        host_pages=host.n_pages if host is not None else 0,
+        total_pages=crawl.mirror.n,
+        seed=False,
+    )
+    if reason is not None:
+        return f"not a page of this project: {reason}"
+    return "not known yet: no page that was read links to it; add it to `seeds` to have it visited"
+
+
+def _describe(
+    why: Why, crawl: Crawl, host: Host, page: Page, history: list[Entry], now: float
+) -> None:
+    why.state = page.state.word
+    why.page_type = crawl.project.sites.types[page.page_type].name
+    why.value, why.depth = page.value, page.depth
+    why.last_read = page.last or None
+    why.last_attempt = page.last_attempt or None
+    why.retry_at = page.retry_at or None
+    why.visits, why.changes, why.not_modified = page.n_visits, page.n_changes, page.n_not_modified
+    why.fails, why.target = page.fails, page.target
+    why.host_ready = ready_at(host)
+    why.robots = _robots(crawl, host, page, now)
+    why.history = [
+        {
+            "t": e.t, "purpose": e.purpose.word, "verdict": e.verdict.word, "status": e.status,
+            "bytes": e.up + e.down, "predicted": e.predicted, "score": e.score,
+            "evidence": e.evidence,
+        }
+        for e in history
+    ]  # fmt: skip
+
+
+def _robots(crawl: Crawl, host: Host, page: Page, now: float) -> str:
+    if not crawl.project.obey_robots:
+        return "not asked (respect_robots = false)"
+    may = access(host, now)
+    if may is Access.RULES:
+        return "allowed" if crawl.robots_of(host).allows(page.path) else "forbidden"
+    return {
+        Access.ASK: "to be read first",
+        Access.OPEN: "no rules",
+        Access.CLOSED: "can't be read: nothing is fetched",
+    }[may]
+
+
+def _price(why: Why, crawl: Crawl, page: Page, bar: float, now: float) -> None:
+    """Belief, gain, price, score and due time, by the same code as the plan, in float64."""
+    prior = crawl.prior.belief(page.host_id, page.page_type)
+    a, b = (page.a, page.b) if page.a else prior
+    why.shape, why.scale = a, b
+    why.rate_per_day = a / b * DAY
+    low, high = gamma_interval(a, b, 0.9)
+    why.rate_low, why.rate_high = low * DAY, high * DAY
+    why.group_rate_per_day = prior[0] / prior[1] * DAY
+    units = units_of(crawl)
+    scheme = scheme_of(crawl, units, now, math.inf)
+    row = np.array([hot_row(page)], HOT)
+    seen = appraise(row, now, scheme, np.float64)
+    why.unit, why.bar = units[0].value, bar
+    why.price = float(seen.costs[0].price[0])
+    why.expected_cost = float(seen.costs[0].expected[0])
+    quoted = scheme.prices.quote(units[0], row["host_id"], row["page_type"], row["body"])
+    why.full_cost, why.not_modified_cost = float(quoted.full[0]), float(quoted.unchanged[0])
+    success = scheme.hosts.success[page.host_id]
+    why.chance_success = float(chance_of_success(success, page.fails))
+    why.gain = float(seen.gain[0])
+    per_price = crawl.project.policy.per_price
+    why.score = why.gain / why.price if per_price else why.gain
+    if not page.last:
+        return
+    why.tau = float(seen.tau[0])
+    why.chance_stale = float(seen.chance_changed()[0])
+    if bar <= 0:
+        return
+
+    def score(tau: Floats) -> Floats:
+        then = appraise(row, page.last + float(tau[0]), scheme, np.float64)
+        return then.gain / then.costs[0].price if per_price else then.gain
+
+    timing = crawl.project.timing
+    wait = max(float(due_time(score, 1, bar)[0]), timing.min_gap)
+    if page.state is State.LIVE:
+        wait = min(wait, timing.max_gap)
+    why.due = max(page.last + wait, page.retry_at)
+
+
+def _verdict(why: Why, page: Page, host: Host, now: float) -> str:
+    if why.robots == "forbidden":
+        return "not visited: robots.txt forbids it"
+    if page.state is State.NEW:
+        return "waiting for its first visit"
+    if page.retry_at > now:
+        return f"resting: {_rest_reason(page)}"
+    if page.state is not State.LIVE:
+        return f"{page.state.word}: looked at again now and then, from the re-estimation reserve"
+    if not why.bar:
+        return "due in the next pass"
+    if why.score >= why.bar:
+        return "worth its price: visited as soon as its host may be asked"
+    if why.due is not None and math.isfinite(why.due):
+        return "fresh enough: not worth its price yet"
+    return "changes too fast for the price of budget: only the floor (max_gap) visits it"
+
+
+def _rest_reason(page: Page) -> str:
+    if page.fails:
+        return f"{page.fails} failures in a row"
+    if page.state is State.ALIAS:
+        return f"it redirects to {page.target}"
+    return f"it is {page.state.word}"

@@ -1,0 +1,135 @@
+"""Before money is spent: what one pass costs, which limit binds, what a budget can keep fresh."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recrawl.engine.crawl import Crawl
+from recrawl.engine.scheme import price_book
+from recrawl.frontier.politeness import effective_delay
+from recrawl.model import HAS_VALIDATOR, State
+from recrawl.plan.allocate import Pages, curve
+from recrawl.plan.budget import Cap
+from recrawl.units import DAY, HOUR, WEEK, Unit
+
+_SECONDS = {"hour": HOUR, "day": DAY, "week": WEEK, "month": 30 * DAY}
+_TURNING = (State.NEW, State.LIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class AtBudget:
+    """What a budget keeps fresh: shares of value, as the present beliefs have it."""
+
+    times: float  # of the configured budget
+    best: float
+    even: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is known before a crawl. Amounts in the smallest part of `unit`."""
+
+    pages: int
+    read: int
+    bytes_a_page: float
+    pass_bytes: float
+    pass_micro_usd: float
+    pass_seconds: float  # by politeness alone
+    slowest_host: str
+    unit: str  # of the first cap
+    budget_per_day: float | None  # None = no budget
+    binds: str  # one sentence: what limits the crawl
+    fresh: tuple[AtBudget, ...] = field(default_factory=tuple)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def forecast(crawl: Crawl) -> Forecast:
+    """From the pages known so far and what their hosts' answers weighed."""
+    rows = crawl.mirror.rows
+    rows = rows[np.isin(rows["state"], _TURNING)]
+    book = price_book(crawl)
+    columns = rows["host_id"], rows["page_type"], rows["body"].astype(np.float64)
+    size = book.quote(Unit.BYTES, *columns)
+    money = book.quote(Unit.USD, *columns)
+    seconds, slowest = _politeness(crawl, rows)
+    cap = _steady_cap(crawl)
+    a_day = cap.amount / _SECONDS[cap.period] * DAY if cap is not None else None
+    unit = cap.unit if cap is not None else Unit.BYTES
+    full = book.quote(unit, *columns)
+    whole = float(full.full.sum())
+    return Forecast(
+        pages=len(rows),
+        read=int((rows["last"] > 0).sum()),
+        bytes_a_page=float(size.full.mean()) if len(rows) else 0.0,
+        pass_bytes=float(size.full.sum()),
+        pass_micro_usd=float(money.full.sum()),
+        pass_seconds=seconds,
+        slowest_host=slowest,
+        unit=unit.value,
+        budget_per_day=a_day,
+        binds=_binding(whole, a_day, seconds, slowest, cap),
+        fresh=_fresh(crawl, rows, full, a_day) if a_day and len(rows) else (),
+    )
+
+
+def _steady_cap(crawl: Crawl) -> Cap | None:
+    """The budget's first cap that comes again."""
+    return next((c for c in crawl.project.budget.caps if c.period != "run"), None)
+
+
+def _politeness(crawl: Crawl, rows: np.ndarray) -> tuple[float, str]:
+    """How long the host that takes longest is busy with one pass, and its name."""
+    counts = np.bincount(rows["host_id"], minlength=max(crawl.hosts, default=0) + 1)
+    longest, name = 0.0, ""
+    for host in crawl.hosts.values():
+        took = float(counts[host.host_id]) * effective_delay(host, crawl.project.pace)
+        if took > longest:
+            longest, name = took, host.origin
+    return longest, name
+
+
+def _binding(
+    whole: float, a_day: float | None, seconds: float, slowest: str, cap: Cap | None
+) -> str:
+    if a_day is None or cap is None:
+        if not seconds:
+            return "nothing: there is no budget, and no host asks for a delay"
+        return f"politeness: {slowest} takes longest"
+    paid_days = whole / a_day if a_day else float("inf")
+    if paid_days * DAY >= seconds:
+        return f"money: the cap of {cap} pays one pass in {paid_days:.1f} days"
+    return f"politeness: {slowest} can't be asked faster; the cap of {cap} leaves room"
+
+
+def _fresh(crawl: Crawl, rows: np.ndarray, full: Any, a_day: float) -> tuple[AtBudget, ...]:
+    """Best possible and even visits at half, once and twice the budget."""
+    a, b = _filled(rows, "a", "b", crawl.prior.beliefs(rows["host_id"], rows["page_type"]))
+    va, vb = _filled(
+        rows, "va", "vb", crawl.validators.beliefs(rows["host_id"], rows["page_type"])
+    )
+    conditional = (rows["flags"] & HAS_VALIDATOR).astype(bool)
+    pages = Pages.of(
+        a / b,
+        rows["value"].astype(np.float64),
+        full.full,
+        np.where(conditional, full.unchanged, full.full),
+        va / vb,
+    )
+    scales = (0.5, 1.0, 2.0)
+    found = curve(pages, [a_day / DAY * x for x in scales])
+    return tuple(
+        AtBudget(x, best.freshness, even.freshness)
+        for x, (best, even) in zip(scales, found, strict=True)
+    )
+
+
+def _filled(rows: np.ndarray, shape: str, scale: str, prior: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The pages' own beliefs, the group's where a page has none."""
+    a, b = rows[shape].astype(np.float64), rows[scale].astype(np.float64)
+    missing = ~((a > 0) & (b > 0))
+    return np.where(missing, prior[0], a), np.where(missing, prior[1], b)

@@ -1,0 +1,71 @@
+"""What one visit teaches: the page's two rates, its group's, and the size of its answers."""
+
+from __future__ import annotations
+
+from recrawl.engine.crawl import Crawl
+from recrawl.learn.rate import update
+from recrawl.model import Host, Kind, Observation, Outcome, Page, Verdict, Visit
+
+FIXED_LINES = 250  # bytes of request and status lines, Host, User-Agent, Accept-Encoding
+
+
+def learn(
+    crawl: Crawl,
+    host: Host,
+    page: Page,
+    visit: Visit,
+    observation: Observation,
+    outcome: Outcome,
+    now: float,
+) -> None:
+    """Move the beliefs of a page whose content is now known (before its `last` moves).
+
+    Nothing is learned of rates from a first reading, nor from an outcome that says nothing of
+    the content. Only answers to conditional requests speak of the validator.
+    """
+    verdict = observation.verdict
+    if not verdict.is_reading:
+        return
+    _size(crawl, page, visit, outcome)
+    tau = now - page.last
+    if verdict is Verdict.NEW or not page.last or tau <= 0:
+        return
+    group = (page.host_id, page.page_type)
+    changed = verdict is Verdict.CHANGED
+    a, b = (page.a, page.b) if page.a else crawl.prior.belief(*group)
+    page.a, page.b = update(a, b, tau, changed)
+    crawl.prior.observe(*group, tau, changed, page.n_visits)
+    if visit.request.conditional:
+        host.n_validator += 1
+        kept = verdict is Verdict.NOT_MODIFIED
+        host.n_304 += kept
+        a, b = (page.va, page.vb) if page.va else crawl.validators.belief(*group)
+        page.va, page.vb = update(a, b, tau, not kept)
+        crawl.validators.observe(*group, tau, not kept, page.n_visits)
+
+
+def _size(crawl: Crawl, page: Page, visit: Visit, outcome: Outcome) -> None:
+    cost, handshake = outcome.cost, handshake_bytes(visit, outcome)
+    if outcome.kind is Kind.NOT_MODIFIED:
+        crawl.sizes.observe_not_modified(page.host_id, cost, handshake)
+        return
+    page.body = crawl.sizes.page_body(
+        page.body, max(cost.bytes - handshake, 1.0), page.host_id, page.page_type
+    )
+    crawl.sizes.observe(page.host_id, page.page_type, cost, handshake)
+
+
+def handshake_bytes(visit: Visit, outcome: Outcome) -> float:
+    """What the exchange's new connections cost beyond the exchange itself; 0 on a warm one.
+
+    The exchange is known to the byte from its head and body, but for the fixed request lines.
+    """
+    if not outcome.cost.connects or not _has_handshake(visit):
+        return 0.0
+    sent = len(visit.request.url) + sum(len(k) + len(v) + 4 for k, v in visit.request.headers)
+    received = sum(len(k) + len(v) + 4 for k, v in outcome.headers) + len(outcome.wire_body)
+    return max(0.0, float(outcome.cost.bytes - sent - received - FIXED_LINES))
+
+
+def _has_handshake(visit: Visit) -> bool:
+    return visit.request.url.startswith("https:") or visit.request.route != "direct"

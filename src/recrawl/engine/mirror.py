@@ -1,0 +1,100 @@
+"""The pages in RAM: one HOT row a page and the exact index that finds it. A cache, never the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from recrawl.frontier.seen import SeenIndex
+from recrawl.model import HOT, Page, hot_row
+
+MOST_ATTEMPTS = 3  # of one page in one window
+CLOSED = 128
+
+
+class Mirror:
+    """Rows of `model.HOT` with room to grow; row numbers are stable while the process lives.
+
+    No page is bought twice in a window, but for one that its host put off (429, 503): that may
+    be asked again, `MOST_ATTEMPTS` times in all.
+    """
+
+    def __init__(self, hot: np.ndarray) -> None:
+        """`hot`: all pages, sorted by (host_id, key), as `Store.scan_hot` gives them."""
+        self.n = len(hot)
+        self._rows = np.zeros(max(1024, self.n + self.n // 8), dtype=HOT)
+        self._rows[: self.n] = hot
+        self._bought = np.zeros(len(self._rows), dtype=np.uint8)  # attempts, and the CLOSED bit
+        self.seen = SeenIndex.from_sorted(hot["host_id"], hot["key"])
+
+    @property
+    def rows(self) -> np.ndarray:
+        """A view of the live rows, dtype HOT, shape (n,)."""
+        return self._rows[: self.n]
+
+    @property
+    def bought(self) -> np.ndarray:
+        """Which rows may not be bought again in this window: bool, shape (n,)."""
+        return self._bought[: self.n] >= CLOSED
+
+    def row_of(self, host_id: int, key: int) -> int:
+        """The row number, or -1 where the page is not known."""
+        return self.seen.find(host_id, key)
+
+    def known(self, host_id: int, keys: Sequence[int]) -> list[int]:
+        """Row numbers of several keys of one host, -1 where not known."""
+        return self.seen.find_many(host_id, keys)
+
+    def add(self, page: Page) -> int:
+        """Append a page that is not known yet; returns its row number."""
+        if self.n == len(self._rows):
+            self._grow()
+        row = self.n
+        self._rows[row] = hot_row(page)
+        self._bought[row] = 0
+        self.n += 1
+        self.seen.add(page.host_id, page.key, row)
+        return row
+
+    def put(self, page: Page) -> None:
+        """Write a known page's row again. Raises KeyError where it is not known."""
+        row = self.row_of(page.host_id, page.key)
+        if row < 0:
+            raise KeyError((page.host_id, page.key))
+        self._rows[row] = hot_row(page)
+
+    def buy(self, host_id: int, key: int) -> None:
+        """Mark a page as bought in this window."""
+        row = self.row_of(host_id, key)
+        if row >= 0:
+            self._bought[row] = min((self._bought[row] & (CLOSED - 1)) + 1, CLOSED - 1) | CLOSED
+
+    def put_off(self, host_id: int, key: int) -> bool:
+        """Its host put the page off: True where it may be bought once more in this window."""
+        row = self.row_of(host_id, key)
+        if row < 0 or (self._bought[row] & (CLOSED - 1)) >= MOST_ATTEMPTS:
+            return False
+        self._bought[row] &= CLOSED - 1
+        return True
+
+    @contextmanager
+    def without_bought(self) -> Iterator[None]:
+        """While this lasts, rows that may not be bought again rest (their `retry_at` is never)."""
+        closed = np.flatnonzero(self.bought)
+        saved = self.rows["retry_at"][closed]
+        self.rows["retry_at"][closed] = np.inf
+        try:
+            yield
+        finally:
+            self.rows["retry_at"][closed] = saved
+
+    def open_window(self) -> None:
+        """A new window: every page may be bought again."""
+        self._bought[: self.n] = 0
+
+    def _grow(self) -> None:
+        room = max(1024, len(self._rows) // 4)
+        self._rows = np.concatenate([self._rows, np.zeros(room, dtype=HOT)])
+        self._bought = np.concatenate([self._bought, np.zeros(room, dtype=np.uint8)])

@@ -1,0 +1,108 @@
+"""The request of a visit: its conditional headers, its route, and caps that the budget can bear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, hostname
+from recrawl.model import Address, Host, Page, Purpose, Request, WireCost
+
+ROBOTS_BODY = 512_000  # RFC 9309 2.5 asks for at least 500 KiB
+TIGHT_HEAD = 8_192
+SMALLEST_NEW = 65_536  # a page never read isn't worth asking for with less room than this
+HANDSHAKE = 10_000  # TLS 1.3 with a long chain, or a proxy's CONNECT, both ways
+OVERSHOOT = 16_384  # what a socket buffer may hold when a body is cut off at its cap
+
+
+def build_request(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Request:
+    """The request as the project's limits allow it; `affordable` gives tighter ones."""
+    project = crawl.project
+    if isinstance(item, RobotsCheck):
+        return Request(
+            item.url,
+            limits=replace(project.limits, body=ROBOTS_BODY, decoded=ROBOTS_BODY * 4),
+            route=route_of(crawl, host, "/robots.txt", Purpose.ROBOTS),
+            private_ok=private_ok(crawl, host),
+        )
+    page = item.page
+    headers = conditional_headers(page) if item.conditional else ()
+    return Request(
+        host.origin + page.path,
+        headers,
+        project.limits,
+        route_of(crawl, host, page.path, item.purpose),
+        private_ok(crawl, host),
+    )
+
+
+def conditional_headers(page: Page) -> tuple[tuple[str, str], ...]:
+    """The validators of the last full answer, verbatim (RFC 9110 13.1.2, 13.1.3).
+
+    Only where there is a base to compare with: a 304 must stand for something we hold.
+    """
+    if page.digest1 is None:
+        return ()
+    headers = []
+    if page.etag:
+        headers.append(("If-None-Match", page.etag))
+    if page.last_modified:
+        headers.append(("If-Modified-Since", page.last_modified))
+    return tuple(headers)
+
+
+def route_of(crawl: Crawl, host: Host, path: str, purpose: Purpose) -> str:
+    """The route that a visit of this host takes."""
+    return crawl.project.route_of(Address(host.origin, path, path, 0), purpose)
+
+
+def private_ok(crawl: Crawl, host: Host) -> bool:
+    """True where the project allows private addresses, or a seed named this very host."""
+    return crawl.project.private_ok or hostname(host.origin) in crawl.seed_hosts
+
+
+def affordable(
+    crawl: Crawl, host: Host, request: Request, item: Planned | RobotsCheck
+) -> Iterator[Request]:
+    """The request with ever tighter caps on its body, down to the smallest that makes sense.
+
+    A page that has grown past a tight cap fails as `capped` and is asked for with more room the
+    next time, so that the worst case of a visit can be promised out of a small budget.
+    """
+    yield request
+    if isinstance(item, RobotsCheck):
+        yield _with_body(request, SMALLEST_NEW)
+        return
+    body = expected_body(crawl, host, item.page) * 4**item.page.fails
+    smallest = 2 * body if item.page.body else max(SMALLEST_NEW, 2 * body)
+    cap = min(request.limits.body, max(SMALLEST_NEW, 8 * body))
+    while cap >= smallest:
+        yield _with_body(request, int(cap))
+        cap /= 2
+
+
+def _with_body(request: Request, body: int) -> Request:
+    limits = request.limits
+    return replace(
+        request,
+        limits=replace(limits, body=min(body, limits.body), head=min(TIGHT_HEAD, limits.head)),
+    )
+
+
+def expected_body(crawl: Crawl, host: Host, page: Page) -> float:
+    """Bytes of a full answer: the page's own, else its group's mean."""
+    return page.body or crawl.sizes.group_body(host.host_id, page.page_type)
+
+
+def worst_cost(request: Request) -> WireCost:
+    """The most that one exchange can transfer within its limits, handshake included."""
+    headers = sum(len(k) + len(v) + 4 for k, v in request.headers)
+    extra = HANDSHAKE if request.url.startswith("https:") or request.route != "direct" else 0
+    limits = request.limits
+    return WireCost(
+        up=len(request.url) + headers + 1024 + extra // 4,
+        down=limits.body + limits.body // 8 + limits.head + OVERSHOOT + extra,
+        seconds=limits.total,
+        connects=1,
+        source="reserved",
+    )

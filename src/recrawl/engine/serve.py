@@ -1,0 +1,154 @@
+"""next(now): the visit to make now, or when to ask again. Never blocks, never overspends."""
+
+from __future__ import annotations
+
+import math
+
+from recrawl.engine.crawl import Crawl, Flight, Planned, RobotsCheck
+from recrawl.engine.purse import window_budget
+from recrawl.engine.request import affordable, build_request, worst_cost
+from recrawl.engine.robots import gate, refuse_by_robots
+from recrawl.engine.scheme import units_of
+from recrawl.frontier.politeness import ready_at, sent
+from recrawl.frontier.queues import DISCOVERY, PLANNED, URGENT
+from recrawl.frontier.robots import Access
+from recrawl.model import (
+    Host,
+    Purpose,
+    Request,
+    Reservation,
+    Visit,
+    Wait,
+    Writes,
+)
+from recrawl.units import Spend
+
+LOOKS = 10_000  # items put aside in one call before the driver gets a breath
+
+
+def next_visit(crawl: Crawl, now: float, u: float) -> tuple[Visit | Wait, Writes]:
+    """The next visit whose host may be asked now and whose worst case the budget holds.
+
+    `u`: a random number of [0, 1), for the jitter of the delay. The caller commits the writes
+    (the reservation among them) before it sends the request.
+    """
+    writes = Writes()
+    window = crawl.window
+    if window is None or now >= window.ends:
+        return Wait(math.inf, "the window is over"), writes
+    for _ in range(LOOKS):
+        popped = crawl.queues.pop(now)
+        if popped is None:
+            return Wait(crawl.queues.wait_until(now), "no host is ready"), writes
+        host_id, item = popped
+        host = crawl.hosts[host_id]
+        visit = _buy(crawl, host, item, now, writes)
+        if isinstance(visit, Wait):
+            return visit, writes
+        if visit is None:
+            skip(crawl, host)
+            continue
+        sent(host, now, crawl.project.pace, u)
+        crawl.queues.sent(host_id, ready_at(host))
+        crawl.flights[visit.lease] = Flight(visit, item)
+        window.served += 1
+        writes.hosts[host_id] = host
+        writes.reserved.append(
+            Reservation(
+                visit.lease, host_id, visit.key, now, visit.purpose, visit.reserved,
+                item.page.page_type if isinstance(item, Planned) else 0, visit.request.route,
+            )
+        )  # fmt: skip
+        return visit, writes
+    return Wait(now, "still looking"), writes
+
+
+def _buy(
+    crawl: Crawl, host: Host, item: Planned | RobotsCheck, now: float, writes: Writes
+) -> Visit | Wait | None:
+    """The visit for one item; None where it is refused or put aside; Wait where money is short."""
+    if isinstance(item, RobotsCheck):
+        return _reserve(crawl, host, item)
+    if not item.expected and not _room_for_new(crawl):
+        return None  # the store has it; the next window prices it against everything else
+    may = gate(crawl, host, now)
+    if may in (Access.ASK, Access.CLOSED):
+        crawl.queues.push(host.host_id, item, lane=lane_of(item), rank=rank_of(item))
+        return None
+    if may is Access.RULES and not crawl.robots_of(host).allows(item.page.path):
+        refuse_by_robots(crawl, host, item.page, now, writes)
+        return None
+    return _reserve(crawl, host, item)
+
+
+def _room_for_new(crawl: Crawl) -> bool:
+    """May a page found in this very window be read in it? Only with what the plan leaves."""
+    window = crawl.window
+    assert window is not None
+    if window.one_pass:
+        return True
+    room = window_budget(window.account).get(units_of(crawl)[0], 0)
+    return room - max(0.0, window.promised) > 0
+
+
+def skip(crawl: Crawl, host: Host) -> None:
+    """A popped item isn't sent after all: its slot keeps the time it had."""
+    crawl.queues.sent(host.host_id, ready_at(host))
+    crawl.queues.release(host.host_id, ready_at(host))
+
+
+def lane_of(item: Planned) -> int:
+    return DISCOVERY if item.purpose is Purpose.DISCOVERY else PLANNED
+
+
+def rank_of(item: Planned) -> float:
+    return item.page.score if lane_of(item) == DISCOVERY else item.score
+
+
+def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | Wait | None:
+    """Promise the worst case of a visit out of the window's account, or say that it can't be."""
+    window = crawl.window
+    assert window is not None  # next_visit looked
+    widest = build_request(crawl, host, item)
+    tariff = crawl.project.tariff_of(widest.route)
+    for request in affordable(crawl, host, widest, item):
+        reserved = tariff.worst(worst_cost(request))
+        if window.account.can_reserve(reserved):
+            window.account.reserve(reserved)
+            return _visit(crawl, host, item, request, reserved)
+    if crawl.flights:  # what they don't use comes back to the account
+        _put_back(crawl, host, item)
+        return Wait(math.inf, "the budget of this window is promised to visits under way")
+    window.unaffordable += 1
+    if isinstance(item, Planned):  # not in this window any more: another plan would choose it again
+        crawl.mirror.buy(item.page.host_id, item.page.key)
+    else:  # its pages can't be had without it
+        crawl.queues.push(host.host_id, item, lane=URGENT)
+        crawl.queues.hold(host.host_id, window.ends)
+    return None
+
+
+def _visit(
+    crawl: Crawl, host: Host, item: Planned | RobotsCheck, request: Request, reserved: Spend
+) -> Visit:
+    window = crawl.window
+    assert window is not None
+    if isinstance(item, RobotsCheck):
+        return Visit(
+            crawl.lease(), host.host_id, 0, Purpose.ROBOTS, request, reserved, bar=window.bar
+        )
+    window.promised -= item.expected
+    page = item.page
+    crawl.mirror.buy(page.host_id, page.key)
+    return Visit(
+        crawl.lease(), host.host_id, page.key, item.purpose, request, reserved, item.tau,
+        item.predicted, item.gain, item.price, item.score, window.bar,
+    )  # fmt: skip
+
+
+def _put_back(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> None:
+    if isinstance(item, RobotsCheck):
+        crawl.queues.push(host.host_id, item, lane=URGENT)
+    else:
+        crawl.queues.push(host.host_id, item, lane=lane_of(item), rank=rank_of(item))
+    skip(crawl, host)

@@ -1,0 +1,286 @@
+"""The driver: commits what the engine decides, makes its visits, and brings the outcomes back.
+
+One loop: take in the outcomes that have come, ask for visits, commit both in one transaction,
+then send. A visit is acknowledged only once its outcome is committed; a failed commit ends the
+run, and the next start rebuilds everything from the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+import numpy as np
+
+from recrawl.engine import Engine
+from recrawl.model import Outcome, Verdict, Visit, Wait, Writes
+from recrawl.ports import Clock, Fetcher, Store
+from recrawl.units import Spend
+
+
+def _since(store: Store, now: float) -> float:
+    """When the project began to spend: a month that began before it isn't paced from its first."""
+    return float(store.meta().get("since") or now)
+
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+GROUP_COMMIT = 0.01  # seconds an outcome may wait for company before it is committed
+PATIENCE = 900.0  # seconds a run waits for a host that put its pages off
+BATCH = 200  # outcomes taken into one transaction
+
+
+class Ended(StrEnum):
+    """Why a run ended."""
+
+    DONE = "done"
+    NOTHING_DUE = "nothing due"
+    BUDGET = "budget spent"
+    LIMIT = "limit reached"
+    TIME = "time is up"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a run has done so far; shown while it runs, returned when it ends."""
+
+    visits: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    gone: int = 0
+    moved: int = 0
+    robots: int = 0
+    windows: int = 0
+    discovered: int = 0
+    spend: Spend = field(default_factory=Spend)
+    ended: Ended = Ended.DONE
+    reason: str = ""
+    next_due: float = math.inf
+
+    def count(self, writes: Writes) -> None:
+        """Add the ledger lines of one outcome."""
+        for entry in writes.entries:
+            self.visits += 1
+            self.spend += entry.spend
+            self.discovered += entry.discovered
+            name = _COUNTED.get(entry.verdict, "failed")
+            setattr(self, name, getattr(self, name) + 1)
+
+
+_COUNTED = {
+    Verdict.NEW: "new",
+    Verdict.CHANGED: "changed",
+    Verdict.SAME: "unchanged",
+    Verdict.NOT_MODIFIED: "unchanged",
+    Verdict.GONE: "gone",
+    Verdict.MOVED: "moved",
+    Verdict.ROBOTS: "robots",
+}
+
+
+class Worker:
+    """Runs one project's engine against a store, a fetcher and a clock.
+
+    `jumps`: the clock is a made-up one, which may leap to the next moment of interest while
+    nothing is in flight. `on_progress` is called after every commit.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        store: Store,
+        fetcher: Fetcher,
+        clock: Clock,
+        rng: np.random.Generator,
+        *,
+        concurrency: int = 64,
+        jumps: bool = False,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.engine = engine
+        self.store = store
+        self.fetcher = fetcher
+        self.clock = clock
+        self.rng = rng
+        self.concurrency = concurrency
+        self.jumps = jumps
+        self.progress = Progress()
+        self._on_progress = on_progress
+        self._done: asyncio.Queue[tuple[Visit, Outcome]] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="recrawl-store")
+        self._pending = Writes()
+        self._stopping = False
+        self._limit_reached = False
+        self._sent = 0
+        self._visits_left: float = math.inf
+
+    def stop(self) -> None:
+        """Send nothing more; the run ends when what is in flight has been recorded."""
+        self._stopping = True
+
+    async def run(
+        self, *, until: float = math.inf, keep_on: bool = False, max_visits: int | None = None
+    ) -> Progress:
+        """Crawl until the window or pass is done; with `keep_on`, window after window to `until`.
+
+        `max_visits`: send no more than that. Raises StoreError where a commit fails: nothing
+        unacknowledged is lost.
+        """
+        self._visits_left = math.inf if max_visits is None else max_visits
+        now = self.clock.now()
+        spent = [self.store.spent(t) for t in self.engine.spent_since(now)]
+        try:
+            await self._commit(self.engine.start(now, spent, _since(self.store, now)))
+            while not self._over(until):
+                await self._window(until)
+                if not keep_on:
+                    break
+                await self._rest(until)
+        finally:
+            await self._drain()
+            await self._commit(self.engine.stop(self.clock.now()))
+            self._thread.shutdown(wait=True)
+        self._conclude(until, keep_on)
+        return self.progress
+
+    def _over(self, until: float) -> bool:
+        return self._stopping or self._visits_left <= 0 or self.clock.now() >= until
+
+    def _conclude(self, until: float, keep_on: bool) -> None:
+        """Say why the run ended."""
+        if self._stopping:
+            self.progress.ended = Ended.INTERRUPTED
+        elif keep_on and self.clock.now() >= until:
+            self.progress.ended = Ended.TIME
+        elif self._limit_reached:
+            self.progress.ended = Ended.LIMIT
+        elif not self.progress.visits:
+            self.progress.ended = Ended.NOTHING_DUE
+
+    async def _window(self, until: float) -> None:
+        """One window, or one pass: plan, then serve it to its end."""
+        sent = -1
+        while self._sent != sent and not self._over(until) and await self._plan():
+            sent = self._sent
+            self.progress.windows += 1
+            while not self._over(until):
+                await self._take_in()
+                wait = await self._send(until)
+                if self._tasks or not self._done.empty():
+                    await self._await_outcome(wait)
+                elif wait.until < until:
+                    await self.clock.sleep_until(wait.until)
+                else:
+                    break  # more of this window or pass may wait in the store
+        if not self._over(until):
+            await self._commit(self.engine.close_pass())
+
+    async def _plan(self) -> bool:
+        """Ask for a plan and load its pages. False where nothing is to be done now."""
+        now = self.clock.now()
+        plan, writes = self.engine.plan(now, self.rng)
+        await self._commit(writes)
+        if plan.keys:
+            self.engine.stock(await self._in_thread(self.store.load_pages, plan.keys))
+        self.progress.next_due = plan.next_due
+        self.progress.reason = plan.reason
+        self._limit_reached = plan.limit_reached
+        if plan.keys or plan.queued:
+            return True
+        again = self.engine.again_at
+        if again - now > PATIENCE:
+            return False
+        self.engine.again()
+        await self.clock.sleep_until(again)  # a host put pages off: ask once more
+        return await self._plan()
+
+    async def _take_in(self) -> None:
+        """Record the outcomes that have come."""
+        writes = Writes()
+        taken = 0
+        while taken < BATCH and not self._done.empty():
+            visit, outcome = self._done.get_nowait()
+            _, more = self.engine.record(visit.lease, outcome, self.clock.now())
+            self.progress.count(more)
+            writes.merge(more)
+            taken += 1
+        self._pending = writes
+
+    async def _send(self, until: float) -> Wait:
+        """Buy visits for the free places, commit, then send them. The wait that ended the buying."""
+        writes = self._pending
+        self._pending = Writes()
+        visits: list[Visit] = []
+        wait: Wait | None = None
+        places = self.concurrency - len(self._tasks)
+        while not self._stopping and len(visits) < min(places, self._visits_left):
+            now = self.clock.now()
+            answer, more = (
+                self.engine.next(now, float(self.rng.random()))
+                if now < until
+                else (Wait(math.inf, "time is up"), Writes())
+            )
+            writes.merge(more)
+            if isinstance(answer, Wait):
+                wait = answer
+                break
+            visits.append(answer)
+        await self._commit(writes)
+        self._visits_left -= len(visits)
+        self._sent += len(visits)
+        for visit in visits:
+            task = asyncio.create_task(self._fetch(visit))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return wait or Wait(math.inf, "every place is taken")
+
+    async def _fetch(self, visit: Visit) -> None:
+        outcome = await self.fetcher.fetch(visit.request)
+        self._done.put_nowait((visit, outcome))
+
+    async def _await_outcome(self, wait: Wait) -> None:
+        """Sleep until outcomes come, or the time to ask again does.
+
+        The first one waits a moment for company: one commit serves all that come together.
+        """
+        timeout = None if self.jumps else max(0.0, wait.until - self.clock.now())
+        if timeout == math.inf:
+            timeout = None
+        if self._done.empty():
+            await asyncio.wait(self._tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1.0 if self.jumps else GROUP_COMMIT)
+
+    async def _rest(self, until: float) -> None:
+        """Between two windows."""
+        ends = self.engine.window_ends
+        wake = min(ends if ends > self.clock.now() else self.progress.next_due, until)
+        while not self._over(until) and (now := self.clock.now()) < wake:
+            await self.clock.sleep_until(wake if self.jumps else min(wake, now + 0.5))
+
+    async def _drain(self) -> None:
+        """Wait for what is in flight and record it."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        while not self._done.empty():
+            await self._take_in()
+            await self._commit(self._pending)
+
+    async def _commit(self, writes: Writes) -> None:
+        if writes:
+            await self._in_thread(self.store.commit, writes)
+            if self._on_progress is not None:
+                self._on_progress(self.progress)
+
+    async def _in_thread(self, call: Callable[[A], R], arg: A) -> R:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call, arg)
