@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, hostname
 from recrawl.model import Address, Host, Page, Purpose, Request, WireCost
+from recrawl.observe.record import comparable
 
 ROBOTS_BODY = 512_000  # RFC 9309 2.5 asks for at least 500 KiB
 TIGHT_HEAD = 8_192
@@ -27,6 +28,8 @@ def build_request(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Requ
         )
     page = item.page
     headers = conditional_headers(page) if item.conditional else ()
+    if not comparable(page, project.specs[page.page_type]):
+        headers = ()  # a 304 would leave the page unread by the rules now in force
     return Request(
         host.origin + page.path,
         headers,
@@ -39,10 +42,8 @@ def build_request(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Requ
 def conditional_headers(page: Page) -> tuple[tuple[str, str], ...]:
     """The validators of the last full answer, verbatim (RFC 9110 13.1.2, 13.1.3).
 
-    Only where there is a base to compare with: a 304 must stand for something we hold.
+    Only for a page with a base to compare with: a 304 must stand for something we hold.
     """
-    if page.digest1 is None:
-        return ()
     headers = []
     if page.etag:
         headers.append(("If-None-Match", page.etag))
