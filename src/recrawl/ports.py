@@ -70,7 +70,7 @@ class Store(Protocol):
 
         `new_pages` insert and are ignored where the key exists; `pages` and `hosts` replace
         whole rows; `entries` also update the rollup and are ignored where one with the same
-        (host, key, t, purpose) exists; `settled` removes reservations; `refused` and `meta` upsert.
+        (host, key, t, purpose) exists; `settled` removes reservations; `refused`, `meta` upsert.
         Raises StoreFull, StoreBusy, StoreError.
         """
 
@@ -91,15 +91,17 @@ class Store(Protocol):
 
     # reading, for reports and questions
 
-    def get_page(self, host_id: int, key: int) -> Page | None: ...
+    def get_page(self, host_id: int, key: int) -> Page | None:
+        """One page, or None."""
 
-    def get_record(self, host_id: int, key: int) -> Record | None: ...
+    def get_record(self, host_id: int, key: int) -> Record | None:
+        """The last record of a page, or None."""
 
-    def iter_pages(
-        self, host_id: int | None = None, state: State | None = None
-    ) -> Iterator[Page]: ...
+    def iter_pages(self, host_id: int | None = None, state: State | None = None) -> Iterator[Page]:
+        """Pages by (host_id, key), of one host or state if wanted."""
 
-    def iter_records(self) -> Iterator[tuple[Page, Record]]: ...
+    def iter_records(self) -> Iterator[tuple[Page, Record]]:
+        """Every page that has a record, with it."""
 
     def history(self, host_id: int, key: int, limit: int = 100) -> list[Entry]:
         """The visits of one page, newest first."""
@@ -110,7 +112,8 @@ class Store(Protocol):
     def changes(self, since: float = 0.0, until: float = np.inf) -> Iterator[Change]:
         """All changes of [since, until), oldest first."""
 
-    def rollup(self, since_day: int = 0, until_day: int = 1 << 30) -> list[Rollup]: ...
+    def rollup(self, since_day: int = 0, until_day: int = 1 << 30) -> list[Rollup]:
+        """The entries of [since_day, until_day) summed up; days since 1970."""
 
     def spent(self, since: float = 0.0, until: float = np.inf) -> Spend:
         """The sum of all entries of [since, until)."""
@@ -121,7 +124,8 @@ class Store(Protocol):
     def state_counts(self) -> dict[tuple[int, int], int]:
         """(host_id, state) -> how many pages."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close it; nothing acknowledged is lost without this."""
 
 
 class Fetcher(Protocol):
@@ -142,7 +146,8 @@ class Fetcher(Protocol):
         Never raises except CancelledError; always returns an Outcome with its cost.
         """
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Close all connections."""
 
 
 class Clock(Protocol):

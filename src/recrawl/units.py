@@ -73,6 +73,7 @@ class Spend:
         return int(getattr(self, unit.value))
 
     def as_dict(self) -> dict[str, int]:
+        """Amounts by unit, in its smallest part."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
@@ -143,7 +144,8 @@ def parse_amount(text: str) -> tuple[Unit, int]:
     if unit in _TIME:
         return Unit.SECONDS, round(number * _TIME[unit] * 1000)
     raise UnitError(
-        f"{text!r}: {unit!r} is no unit of a budget; use USD, B/kB/MB/GB, credits, fetches or s/min/h"
+        f"{text!r}: {unit!r} is no unit of a budget; "
+        "use USD, B/kB/MB/GB, credits, fetches or s/min/h"
     )
 
 

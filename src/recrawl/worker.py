@@ -217,7 +217,7 @@ class Worker:
         self._pending = writes
 
     async def _send(self, until: float) -> Wait:
-        """Buy visits for the free places, commit, then send them. The wait that ended the buying."""
+        """Buy visits for the free places, commit, then send. The wait that ended the buying."""
         writes = self._pending
         self._pending = Writes()
         visits: list[Visit] = []

@@ -9,6 +9,7 @@ from recrawl.cli.output import clean, emit, emit_json, plural, say
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     group = typer.Typer(
         name="config", help="Check the project file, or print its schema.", no_args_is_help=True
     )

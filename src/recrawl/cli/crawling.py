@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     app.command()(run)
     app.command()(plan)
 
@@ -31,10 +32,10 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Visit what is due, within the budget: one window (or, without a budget, one pass).
+    """Visit what is due, within the budget.
 
-    Ctrl-C finishes what is in flight and exits 130; every start resumes where the last ended.
-    Exits 3 where nothing is due.
+    One window of the budget; without a budget, one pass. Ctrl-C finishes what is in flight and
+    exits 130; every start resumes where the last ended. Exits 3 where nothing is due.
     """
     from recrawl.cli.progress import LiveLine
     from recrawl.cli.session import open_store, run_worker
@@ -119,7 +120,10 @@ def plan(
     ] = True,
     as_json: Json = False,
 ) -> int:
-    """What a run would visit now and why, what it costs, and what the budget can keep fresh."""
+    """Show what a run would visit, why, and at what cost.
+
+    Then what a pass costs, which limit binds, and what the budget can keep fresh.
+    """
     from recrawl.cli.planning import look, show_forecast, take_sample
     from recrawl.config import load
 

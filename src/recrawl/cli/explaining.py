@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     app.command()(why)
 
 
@@ -26,9 +27,10 @@ def why(
     visits: Annotated[int, typer.Option(min=0, metavar="N", help="Show the last N visits.")] = 5,
     as_json: Json = False,
 ) -> int:
-    """Why a page is visited when it is: its rate, what a visit buys and costs, and when it is due.
+    """Show every number behind a page's next visit.
 
-    For a URL that is no page of the project, the reason. Exits 1 where the URL isn't known.
+    Its rate, what a visit buys and costs, and when it is due. For a URL that is no page of the
+    project, the reason. Exits 1 where the URL isn't known.
     """
     from recrawl.config import load
 

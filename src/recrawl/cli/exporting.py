@@ -25,6 +25,7 @@ PAGE_COLUMNS = ("url", "type", "state", "last", "changed_at")
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     app.command()(export)
 
 

@@ -22,6 +22,7 @@ Row = dict[str, Any]
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     app.command()(ledger)
     app.command()(changes)
 

@@ -22,6 +22,7 @@ Type = Annotated[str, typer.Option("--type", metavar="NAME", help="Only that pag
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     app.command()(pages)
     app.command()(hosts)
     app.command()(frontier)

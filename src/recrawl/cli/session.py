@@ -1,4 +1,4 @@
-"""A project opened to be run: its store, its engine, its fetcher, and the loop that drives them."""
+"""A project opened to be run: its store, engine and fetcher, and the loop that drives them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def run_worker(
     max_visits: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Progress:
-    """Crawl until done; SIGINT and SIGTERM finish what is in flight first, a second one ends at once."""
+    """Crawl until done; SIGINT or SIGTERM finishes what is in flight, a second ends at once."""
 
     async def main() -> Progress:
         async with opened(settings, store, on_progress=on_progress) as worker:

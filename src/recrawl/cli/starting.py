@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,12 +12,13 @@ from recrawl.cli.options import DEFAULT_CONFIG, Json
 from recrawl.cli.output import emit, emit_json, say, show_table
 
 if TYPE_CHECKING:
-    from recrawl.model import Address, Outcome
-
-USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
+    from recrawl.cli.first_look import FirstLook
+    from recrawl.config import Settings
+    from recrawl.sim.demo import DemoPlan, DemoResult
 
 
 def add_to(app: typer.Typer) -> None:
+    """Register the commands of this file."""
     app.command()(demo)
     app.command()(init)
 
@@ -42,123 +42,57 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Look at a site's robots.txt and sitemap, and write a commented recrawl.toml for it.
+    """Look at a site, and write a commented recrawl.toml for it.
 
-    Then reads up to 20 pages (booked in the ledger) and says, before more is spent, what a pass
-    costs, which limit binds, and what the budget can keep fresh.
+    Reads robots.txt, looks for a sitemap, then reads up to 20 pages (booked in the ledger) and
+    says, before more is spent, what a pass costs, which limit binds, and what it can keep fresh.
     """
-    from recrawl.config import ConfigError, example_toml, load
+    import asyncio
 
-    address = _address(url)
+    from recrawl.cli.first_look import look_at, start_of
+    from recrawl.config import example_toml
+
+    address = start_of(url, contact)
     if config.exists() and not force:
         raise UsageError(f"{config} exists already: choose another --config, or --force")
-    if not contact and not _is_local(address.hostname):
-        raise UsageError(
-            "say how sites can reach you: --contact you@example.com (a crawler of the open web "
-            "owes its hosts a name)"
-        )
-    found = asyncio.run(_look_at(address, contact))
-    text = example_toml(
-        [address.url], contact, name=address.hostname.strip("[]"), budget=budget or (),
-        price=price, delay=delay, notes=found["notes"],
-    )  # fmt: skip
-    config.write_text(text, encoding="utf-8")
-    try:
-        settings = load(config)
-    except ConfigError:
-        config.unlink()  # what was asked for can't be a project: its mistakes are shown
-        raise
-    for note in found["notes"]:
+    found = asyncio.run(look_at(address, contact))
+    terms = {"price": price, "delay": delay, "name": address.hostname.strip("[]")}
+    text = example_toml([address.url], contact, budget=budget or (), notes=found.notes, **terms)
+    settings = _write(config, text)
+    for note in (*found.notes, f"wrote {config}"):
         say(note)
-    say(f"wrote {config}")
     return _forecast(settings, found, sample, as_json)
 
 
-def _forecast(settings: Any, found: dict[str, Any], sample: bool, as_json: bool) -> int:
+def _write(config: Path, text: str) -> Settings:
+    """Write the file and read it back; raises ConfigError, with nothing left behind."""
+    from recrawl.config import ConfigError, load
+
+    config.write_text(text, encoding="utf-8")
+    try:
+        return load(config)
+    except ConfigError:
+        config.unlink()  # what was asked for can't be a project: its mistakes are shown
+        raise
+
+
+def _forecast(settings: Settings, found: FirstLook, sample: bool, as_json: bool) -> int:
     from recrawl.cli.planning import look, show_forecast, take_sample
 
+    row = {"config": str(settings.path), **vars(found)}
     if not sample:
         if as_json:
-            emit_json({"config": str(settings.path), **found})
+            emit_json(row)
         return DONE
     take_sample(settings)
     _, forecast = look(settings, 0)
     if as_json:
-        emit_json({"config": str(settings.path), **found, "forecast": forecast.as_dict()})
+        emit_json({**row, "forecast": forecast.as_dict()})
     else:
         for line in show_forecast(forecast):
             emit(line)
         say("next: recrawl plan, then recrawl run")
     return DONE if forecast.read else FAILURE
-
-
-def _address(url: str) -> Address:
-    from recrawl.model import Refusal
-    from recrawl.urls.canonical import Normalizer
-
-    text = url if "://" in url else f"https://{url}"
-    found = Normalizer().normalize(text)
-    if isinstance(found, Refusal):
-        raise UsageError(f"{url!r} is no address to crawl: {found.reason}")
-    if found.userinfo:
-        raise UsageError("leave user and password out of the address: they don't belong in a file")
-    return found
-
-
-def _is_local(hostname: str) -> bool:
-    return hostname in ("localhost", "[::1]") or hostname.startswith("127.")
-
-
-async def _look_at(address: Address, contact: str) -> dict[str, Any]:
-    """What robots.txt says and whether a sitemap is there: two or three requests."""
-    from recrawl import __version__
-    from recrawl.fetch.http import HttpFetcher
-    from recrawl.frontier.robots import Robots
-    from recrawl.model import Request
-
-    about = f" (+{contact})" if contact else ""
-    agent = f"recrawl/{__version__}{about}"
-    fetcher = HttpFetcher({}, agent)
-    local = _is_local(address.hostname)
-    notes: list[str] = []
-    spent = 0
-
-    async def get(path: str) -> Outcome:
-        nonlocal spent
-        target = path if "://" in path else address.origin + path
-        outcome = await fetcher.fetch(Request(target, private_ok=local))
-        spent += outcome.cost.bytes
-        return outcome
-
-    try:
-        answer = await get("/robots.txt")
-        notes.append(_about_robots(answer))
-        sitemaps: list[str] = []
-        if answer.status == 200:
-            robots = Robots(answer.body, agent, origin=address.origin)
-            sitemaps = list(robots.sitemaps)
-            if robots.crawl_delay:
-                notes.append(f"robots.txt asks for {robots.crawl_delay:g} s between requests")
-            if not robots.allows(address.path):
-                notes.append(f"robots.txt forbids {address.path}: nothing will be fetched there")
-        for path in () if sitemaps else USUAL_SITEMAPS:
-            if (await get(path)).status == 200:
-                sitemaps.append(address.origin + path)
-                break
-    finally:
-        await fetcher.aclose()
-    notes.append(
-        f"sitemap: {', '.join(sitemaps[:3])}" if sitemaps else "no sitemap in the usual places"
-    )
-    return {"notes": notes, "sitemaps": sitemaps, "bytes": spent}
-
-
-def _about_robots(answer: Outcome) -> str:
-    if answer.status == 200:
-        return "robots.txt: read"
-    if answer.status:
-        return f"robots.txt: answered {answer.status}"
-    return f"robots.txt: {answer.kind} ({answer.detail})"
 
 
 def demo(
@@ -169,14 +103,15 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Crawl a made-up web on this machine for 30 days of made-up time, in under a minute.
+    """Crawl a made-up web on this machine: 30 days in a minute.
 
     The real engine, fetcher and store; nothing leaves the machine. The truth is known there, so
     the table at the end compares with the best possible and with even visits.
     """
+    import asyncio
     import tempfile
 
-    from recrawl.sim.demo import DemoPlan, table, waste_table
+    from recrawl.sim.demo import DemoPlan
 
     plan = DemoPlan(seed=seed)
     if not quiet:
@@ -192,19 +127,12 @@ def demo(
         result = asyncio.run(_play(plan, folder, quiet))
     if as_json:
         emit_json(result.as_json())
-        return DONE
-    show_table(("what", "figure", "beside"), table(result), right=("figure",))
-    emit("")
-    show_table(
-        ("site", "page type", "visits", "spent", "finding nothing"),
-        waste_table(result),
-        title="Money by site and page type",
-        right=("visits", "spent", "finding nothing"),
-    )
+    else:
+        _show_demo(result)
     return DONE
 
 
-async def _play(plan: Any, folder: Path, quiet: bool) -> Any:
+async def _play(plan: DemoPlan, folder: Path, quiet: bool) -> DemoResult:
     from recrawl.cli.progress import Days
     from recrawl.sim.play import play
 
@@ -213,3 +141,16 @@ async def _play(plan: Any, folder: Path, quiet: bool) -> Any:
         return await play(plan, folder, on_progress=days.at)
     finally:
         days.finish()
+
+
+def _show_demo(result: DemoResult) -> None:
+    from recrawl.sim.demo import table, waste_table
+
+    show_table(("what", "figure", "beside"), table(result), right=("figure",))
+    emit("")
+    show_table(
+        ("site", "page type", "visits", "spent", "finding nothing"),
+        waste_table(result),
+        title="Money by site and page type",
+        right=("visits", "spent", "finding nothing"),
+    )

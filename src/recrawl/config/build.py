@@ -59,7 +59,7 @@ def project_of(settings: Settings) -> Project:
             connect=s.limits.connect_time,
             first_byte=s.limits.first_byte_time,
             total=s.limits.total_time,
-        ),  # fmt: skip
+        ),
         concurrency=s.politeness.total_concurrency,
         site_routes={site.match: _site_routes(site) for site in s.sites if _site_routes(site)},
         private_ok=s.project.allow_private,

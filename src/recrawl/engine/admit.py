@@ -31,11 +31,12 @@ class Admitted:
 
     @property
     def sighted(self) -> int:
+        """How many addresses the sources named."""
         return self.new + self.known + self.refused
 
 
 def admit(crawl: Crawl, hints: Iterable[Hint], now: float) -> tuple[Admitted, Writes]:
-    """Take in what the sources say. Unknown addresses become NEW pages, or are refused and counted.
+    """Take in what the sources say: unknown addresses become NEW pages, or counted refusals.
 
     A seed's own host is always in scope, and may be private.
     """

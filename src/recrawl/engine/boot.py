@@ -1,4 +1,4 @@
-"""The store's rows -> a crawl in RAM. Every start resumes: what was in flight is booked as lost."""
+"""The store's rows -> a crawl in RAM: each start resumes, what was in flight is booked as lost."""
 
 from __future__ import annotations
 

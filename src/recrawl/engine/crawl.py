@@ -122,7 +122,7 @@ class Crawl:
         self.queues.add_host(host.host_id, hostname(host.origin), ready_at(host))
 
     def enqueue_new(self, page: Page, *, seed: bool = False) -> None:
-        """Queue a page just admitted, unless its host's share of RAM is full (the store has it)."""
+        """Queue a page just admitted, unless its host's share of RAM is full: the store has it."""
         if self.window is None:
             return
         host_id = page.host_id

@@ -130,4 +130,5 @@ class Engine:
 
     @property
     def in_flight(self) -> int:
+        """How many visits were served and not recorded yet."""
         return len(self.crawl.flights)

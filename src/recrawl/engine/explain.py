@@ -1,4 +1,4 @@
-"""why(url): every number behind a page's next visit, such that it can be computed again by hand."""
+"""why(url): every number behind a page's next visit, so that it can be worked out by hand."""
 
 from __future__ import annotations
 

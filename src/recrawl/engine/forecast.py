@@ -45,6 +45,7 @@ class Forecast:
     fresh: tuple[AtBudget, ...] = field(default_factory=tuple)
 
     def as_dict(self) -> dict[str, Any]:
+        """For --json."""
         return asdict(self)
 
 

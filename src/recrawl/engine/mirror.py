@@ -1,4 +1,4 @@
-"""The pages in RAM: one HOT row a page and the exact index that finds it. A cache, never the truth."""
+"""The pages in RAM, a cache: one HOT row a page and the exact index that finds it."""
 
 from __future__ import annotations
 

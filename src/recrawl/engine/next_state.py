@@ -31,9 +31,7 @@ def settle_state(
     _count_answer(crawl, host, observation.verdict)
     verdict = observation.verdict
     if verdict.is_reading:
-        page.fails = page.missing = 0
-        page.retry_at = 0.0
-        page.target = None
+        page.fails, page.missing, page.retry_at, page.target = 0, 0, 0.0, None
         page.state = move(before, verdict)
         return before is State.GONE
     if verdict is Verdict.GONE:

@@ -1,4 +1,4 @@
-"""The request of a visit: its conditional headers, its route, and caps that the budget can bear."""
+"""The request of a visit: conditional headers, route, and caps that the budget can bear."""
 
 from __future__ import annotations
 

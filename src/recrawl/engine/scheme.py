@@ -1,4 +1,4 @@
-"""What turns a page into numbers: the crawl's goal, beliefs, prices and hosts, as `plan` takes them."""
+"""What turns a page into numbers: goal, beliefs, prices and hosts, as `plan` takes them."""
 
 from __future__ import annotations
 

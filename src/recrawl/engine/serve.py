@@ -98,10 +98,12 @@ def skip(crawl: Crawl, host: Host) -> None:
 
 
 def lane_of(item: Planned) -> int:
+    """The lane of its host's queue that an item stands in."""
     return DISCOVERY if item.purpose is Purpose.DISCOVERY else PLANNED
 
 
 def rank_of(item: Planned) -> float:
+    """What an item is ordered by in its lane; higher first."""
     return item.page.score if lane_of(item) == DISCOVERY else item.score
 
 
@@ -120,7 +122,7 @@ def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | W
         _put_back(crawl, host, item)
         return Wait(math.inf, "the budget of this window is promised to visits under way")
     window.unaffordable += 1
-    if isinstance(item, Planned):  # not in this window any more: another plan would choose it again
+    if isinstance(item, Planned):  # bought: else this window's next plan would choose it again
         crawl.mirror.buy(item.page.host_id, item.page.key)
     else:  # its pages can't be had without it
         crawl.queues.push(host.host_id, item, lane=URGENT)

@@ -130,6 +130,13 @@ def _coding(headers: Headers) -> str:
     return ",".join(value for name, value in headers if name == "content-encoding")
 
 
+def _bare_flags(status: int, conditional: bool) -> frozenset[str]:
+    """What there is to say of an answer that has no body."""
+    if status in EMPTY:
+        return frozenset(("empty",))
+    return frozenset(("unsolicited",)) if status == 304 and not conditional else frozenset()
+
+
 def classify(
     status: int, headers: Headers, wire_body: bytes, limits: Limits, exchange: Exchange
 ) -> Outcome:
@@ -141,11 +148,9 @@ def classify(
     """
     first = dict(reversed(headers))
     kind, blame, detail = _judge(status, first, exchange.by_proxy)
-    body, flags = b"", frozenset[str]()
-    if status in EMPTY:
-        flags = frozenset(("empty",))
-    elif status == 304:
-        flags = flags if exchange.conditional else frozenset(("unsolicited",))
+    body, flags = b"", _bare_flags(status, exchange.conditional)
+    if status in EMPTY or status == 304:
+        pass
     elif "content-encoding" not in first:
         body = wire_body
     else:

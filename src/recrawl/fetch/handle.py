@@ -198,5 +198,6 @@ class Handle:
         return get(pycurl.REQUEST_SIZE), down
 
     def close(self) -> None:
+        """Close the transfer and its connection."""
         self._let_go()
         self.curl.close()

@@ -59,6 +59,7 @@ class Route:
 
     @property
     def socks(self) -> bool:
+        """True where the proxy speaks SOCKS5 and resolves names itself."""
         return self.proxy is not None and self.proxy.startswith("socks5h:")
 
     def endpoint(self) -> tuple[str, int] | None:

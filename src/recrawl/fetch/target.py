@@ -34,6 +34,7 @@ class Target:
 
     @property
     def tls(self) -> bool:
+        """True for https."""
         return self.scheme == "https"
 
 

@@ -64,12 +64,17 @@ class _HostQueue(Generic[T]):
             return heapq.heappop(self.ranked)[2]
         return self.discovery.pop() if order is Order.LIFO else self.discovery.popleft()
 
-    def drain(self) -> list[T]:
+    def items(self) -> list[T]:
         """All items, lane by lane."""
         items = [*self.urgent]
         items += [item for _, _, item in sorted(self.planned, key=lambda e: e[:2])]
         items += [item for _, _, item in sorted(self.ranked, key=lambda e: e[:2])]
         items += self.discovery
+        return items
+
+    def drain(self) -> list[T]:
+        """Take out all items, lane by lane."""
+        items = self.items()
         self.urgent.clear()
         self.planned.clear()
         self.ranked.clear()
@@ -202,6 +207,7 @@ class HostQueues(Generic[T]):
         self._wake(host_id, host)
 
     def gate_closed(self, host_id: int) -> bool:
+        """True where only the URGENT lane of the host passes."""
         return self._hosts[host_id].gate_closed
 
     def wait_until(self, now: float) -> float:
@@ -211,6 +217,10 @@ class HostQueues(Generic[T]):
     def sizes(self, host_id: int) -> tuple[int, int, int]:
         """Items queued in each lane of a host."""
         return self._hosts[host_id].sizes()
+
+    def items(self, host_id: int) -> list[T]:
+        """What waits at a host, lane by lane; nothing is taken out."""
+        return self._hosts[host_id].items()
 
     def busy(self, host_id: int) -> int:
         """Requests in flight to the host's hostname."""

@@ -8,7 +8,7 @@ DEPTH_STEP = 10  # one level of depth weighs as much as a value 2**(10/8) times 
 
 
 def enqueue_score(depth: int, value: float) -> int:
-    """Priority of a page never read: near the seeds and valuable first (article B, "Priorización").
+    """Priority of a page never read: near the seeds and valuable first (article B: Priorización).
 
     Between -1000 and 1000; a level of depth costs DEPTH_STEP, each doubling of value adds 8.
 

@@ -12,7 +12,7 @@ from recrawl.units import Spend
 
 @dataclass(frozen=True, slots=True)
 class WireCost:
-    """What one exchange moved. `up`/`down` are TCP payload bytes, TLS and proxy preambles included."""
+    """What one exchange moved: TCP payload bytes `up` and `down`, TLS and proxy preambles too."""
 
     up: int = 0
     down: int = 0
@@ -23,6 +23,7 @@ class WireCost:
 
     @property
     def bytes(self) -> int:
+        """Both directions together."""
         return self.up + self.down
 
 
@@ -51,6 +52,7 @@ class Request:
 
     @property
     def conditional(self) -> bool:
+        """True where it asks for a 304."""
         return any(k in ("If-None-Match", "If-Modified-Since") for k, _ in self.headers)
 
 

@@ -10,11 +10,12 @@ class Word(IntEnum):
 
     @property
     def word(self) -> str:
+        """The name in lower case, as reports and files write it."""
         return self.name.lower()
 
 
 class State(Word):
-    """The life of a URL; the moves stand in `frontier.lifecycle`. Numbers are stored: never reuse."""
+    """The life of a URL; its moves: `frontier.lifecycle`. Numbers are stored: never reuse one."""
 
     NEW = 0  # admitted, never read
     LIVE = 1  # read at least once

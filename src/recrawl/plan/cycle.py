@@ -90,11 +90,11 @@ def plan_cycle(
     missing = 0
     if rules.pass_start is None and budget:
         missing = _verification(hot, now, market, window, rules, rng)
-        _reestimation(hot, now, market, window, rules)
+        _reestimation(hot, now, market, window, rules, rng)
     free = _free(market, window)
     lambdas = _lambdas(market, window, scheme, free)
     score = _score(market, lambdas, scheme)
-    bar = _best_buys(market, window, rules, score, free)
+    bar = _best_buys(market, window, rules, score, free, rng)
     _count_left_out(market, lambdas, score, bar, window)
     return _result(hot, now, window, market, lambdas, bar, missing, rules, rng)
 
@@ -125,7 +125,9 @@ def _verification(
     return drawn.size - rows.size
 
 
-def _reestimation(hot: np.ndarray, now: float, m: Market, w: _Window, rules: Rules) -> None:
+def _reestimation(
+    hot: np.ndarray, now: float, m: Market, w: _Window, rules: Rules, rng: np.random.Generator
+) -> None:
     """Live pages past max_gap, longest first, and a tenth for those that were given up."""
     part = rules.shares.reestimation
     for standing, share in ((Standing.RETURNING, RETURNS), (Standing.OVERDUE, 1.0 - RETURNS)):
@@ -133,6 +135,7 @@ def _reestimation(hot: np.ndarray, now: float, m: Market, w: _Window, rules: Rul
         budgets = w.share(part * share)
         if not rows.size or min(budgets) <= 0:
             continue
+        budgets = _rounded(budgets, m.expected, w, rng)
         seen = np.maximum(hot["last"][rows], hot["retry_at"][rows])
         cheapest = [float(c.min()) if c.size else 1.0 for c in m.expected]
         count = min(b / max(c, 1e-9) for b, c in zip(budgets, cheapest, strict=True))
@@ -192,8 +195,26 @@ def _score(m: Market, lambdas: list[float], scheme: Scheme) -> NDArray[np.float3
         return np.divide(m.gain, np.maximum(price, 1e-30), dtype=np.float32)
 
 
+def _rounded(
+    budgets: list[float], costs: list[NDArray[np.float32]], w: _Window, rng: np.random.Generator
+) -> list[float]:
+    """A share with a random part of one visit on top, never more than is left.
+
+    A share that is smaller than one visit would never buy any; so it buys one now and then, and
+    the mean number of visits is what the share pays for.
+    """
+    u = float(rng.random())
+    means = [float(c.mean()) if c.size else 0.0 for c in costs]
+    return [min(b + u * c, left) for b, c, left in zip(budgets, means, w.left, strict=True)]
+
+
 def _best_buys(
-    m: Market, w: _Window, rules: Rules, score: NDArray[np.float32], free: NDArray[np.bool_]
+    m: Market,
+    w: _Window,
+    rules: Rules,
+    score: NDArray[np.float32],
+    free: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> float:
     """Discovery's share by score among new pages, then everything by score. Returns the bar."""
     if rules.pass_start is None:
@@ -201,6 +222,8 @@ def _best_buys(
     if np.isfinite(min(w.left)):
         new = np.flatnonzero(free & m.new)
         budgets = w.share(rules.shares.discovery)
+        if new.size and min(budgets) > 0:
+            budgets = _rounded(budgets, [c[new] for c in m.expected], w, rng)
         _buy_from(new, m, w, score, budgets, free)
     return _buy_from(np.flatnonzero(free), m, w, score, w.left, free)
 
@@ -252,6 +275,12 @@ def _serving_order(purposes: NDArray[np.uint8], scores: Floats) -> Rows:
     return np.lexsort((np.where(reserved, 0.0, -scores), ~reserved))
 
 
+def _purposes(w: _Window) -> np.ndarray:
+    """What each row of `_taken` was taken for."""
+    parts = (np.full(rows.size, purpose, np.uint8) for rows, purpose in w.taken)
+    return np.concatenate([np.zeros(0, np.uint8), *parts])
+
+
 def _result(
     hot: np.ndarray,
     now: float,
@@ -266,9 +295,7 @@ def _result(
     """Put the visits in serving order and state their numbers in full precision."""
     scheme = w.scheme
     rows = _taken(w)
-    purposes = np.concatenate(
-        [np.zeros(0, np.uint8), *(np.full(r.size, p, np.uint8) for r, p in w.taken)]
-    )
+    purposes = _purposes(w)
     seen = appraise(hot[rows], now, scheme, np.float64)
     binding = max(range(len(lambdas)), key=lambdas.__getitem__)
     price = sum(x * c.price for x, c in zip(lambdas, seen.costs, strict=True))

@@ -31,6 +31,7 @@ class Alert:
         return f"{self.subject}: {self.sentence} {self.next_step}"
 
     def as_dict(self) -> dict[str, str]:
+        """For --json."""
         return asdict(self)
 
 

@@ -38,6 +38,7 @@ class Discovery:
         return 1 - self.discovered / self.sighted if self.sighted else None
 
     def as_dict(self) -> dict[str, Any]:
+        """For --json, the two shares included."""
         return {**asdict(self), "ratio": self.ratio, "duplicates": self.duplicates}
 
 

@@ -22,6 +22,7 @@ class Freshness:
     oldest: float | None  # seconds since the last reading of the page that waits longest
 
     def as_dict(self) -> dict[str, Any]:
+        """For --json."""
         return asdict(self)
 
 

@@ -37,7 +37,7 @@ NOTHING_FOUND = frozenset({Verdict.SAME, Verdict.NOT_MODIFIED, Verdict.FAILED, V
 
 
 def demo_project(running: RunningWeb, plan: DemoPlan, policy: str = "freshness") -> Project:
-    """The project that crawls the made-up web: paid by the byte, so much a month, windows of 1 h."""
+    """The project that crawls the made-up web: paid by the byte and month, windows of 1 h."""
     origins = running.origins
     sites = SiteMatcher(
         [

@@ -78,6 +78,7 @@ class Site(ThreadingHTTPServer):
         self.release = threading.Event()
 
     def url(self, path: str) -> str:
+        """The address of a path of this site."""
         return f"http://127.0.0.1:{self.server_address[1]}{path}"
 
     def handle_error(self, request: object, client_address: object) -> None:

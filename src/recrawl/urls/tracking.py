@@ -41,6 +41,7 @@ class Rule:
     path_regex: str | None = None  # cut out of the path
 
     def applies(self, host: str) -> bool:
+        """True where the rule is meant for that host."""
         return any(_in_scope(host, s) for s in self.include) and not any(
             _in_scope(host, s) for s in self.exclude
         )

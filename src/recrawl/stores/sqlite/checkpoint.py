@@ -46,6 +46,7 @@ class Checkpointer:
         self._thread = threading.Thread(target=self._run, name="checkpointer", daemon=True)
 
     def start(self) -> None:
+        """Begin to checkpoint in the background."""
         self._thread.start()
 
     def committed(self) -> None:

@@ -57,6 +57,7 @@ def to_json(fields: dict[str, Any] | None) -> str | None:
 
 
 def from_json(stored: str | None) -> dict[str, Any] | None:
+    """The inverse of `to_json`."""
     return None if stored is None else json.loads(stored)
 
 
@@ -131,6 +132,7 @@ def host_of(row: Sequence[Any]) -> Host:
 
 
 def change_row(c: Change) -> Row:
+    """A change as its row."""
     return (
         to_ms(c.t), to_ms(c.t_before), c.host_id, c.key, c.page_type, int(c.verdict),
         to_json(c.before), to_json(c.after),
@@ -138,6 +140,7 @@ def change_row(c: Change) -> Row:
 
 
 def change_of(row: Sequence[Any]) -> Change:
+    """The inverse of `change_row`."""
     t, t_before, host_id, key, page_type, verdict, before, after = row
     return Change(
         from_ms(t), from_ms(t_before), host_id, key, page_type, _VERDICTS[verdict],
@@ -146,19 +149,23 @@ def change_of(row: Sequence[Any]) -> Change:
 
 
 def record_row(host_id: int, key: int, r: Record) -> Row:
+    """A record as its row."""
     return host_id, key, to_json(r.fields), r.digest1, r.digest2
 
 
 def record_of(row: Sequence[Any]) -> Record:
+    """The inverse of `record_row`, without the keys."""
     fields, digest1, digest2 = row
     return Record(from_json(fields) or {}, digest1, digest2)
 
 
 def spend_row(s: Spend) -> tuple[int, int, int, int, int]:
+    """A spend as the five columns that all tables give it."""
     return s.bytes, s.micro_usd, s.microcredits, s.fetches, s.millis
 
 
 def reservation_row(r: Reservation) -> Row:
+    """A reservation as its row."""
     return (
         r.lease, r.host_id, r.key, r.t, int(r.purpose), *spend_row(r.reserved), r.page_type,
         r.route,
@@ -166,5 +173,6 @@ def reservation_row(r: Reservation) -> Row:
 
 
 def reservation_of(row: Sequence[Any]) -> Reservation:
+    """The inverse of `reservation_row`."""
     lease, host_id, key, t, purpose, *spend, page_type, route = row
     return Reservation(lease, host_id, key, t, _PURPOSES[purpose], Spend(*spend), page_type, route)

@@ -175,4 +175,5 @@ class WriterLock:
             os.pwrite(self._descriptor, f"{os.getpid():<20}".encode(), 0)
 
     def release(self) -> None:
+        """Let others write."""
         os.close(self._descriptor)
