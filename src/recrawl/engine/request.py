@@ -24,7 +24,7 @@ def build_request(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Requ
             item.url,
             limits=replace(project.limits, body=ROBOTS_BODY, decoded=ROBOTS_BODY * 4),
             route=route_of(crawl, host, "/robots.txt", Purpose.ROBOTS),
-            private_ok=private_ok(crawl, host),
+            private_ok=private_ok(crawl, item.url),
         )
     page = item.page
     headers = conditional_headers(page) if item.conditional else ()
@@ -35,7 +35,7 @@ def build_request(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Requ
         headers,
         project.limits,
         route_of(crawl, host, page.path, item.purpose),
-        private_ok(crawl, host),
+        private_ok(crawl, host.origin),
     )
 
 
@@ -57,9 +57,10 @@ def route_of(crawl: Crawl, host: Host, path: str, purpose: Purpose) -> str:
     return crawl.project.route_of(Address(host.origin, path, path, 0), purpose)
 
 
-def private_ok(crawl: Crawl, host: Host) -> bool:
+def private_ok(crawl: Crawl, url: str) -> bool:
     """True where the project allows private addresses, or a seed named this very host."""
-    return crawl.project.private_ok or hostname(host.origin) in crawl.seed_hosts
+    origin = "/".join(url.split("/", 3)[:3])
+    return crawl.project.private_ok or hostname(origin) in crawl.seed_hosts
 
 
 def affordable(

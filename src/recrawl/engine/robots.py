@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recrawl.engine.crawl import Crawl, Flight, RobotsCheck
-from recrawl.engine.request import private_ok
 from recrawl.frontier.politeness import ready_at
 from recrawl.frontier.queues import URGENT
 from recrawl.frontier.robots import Access, access, next_hop, robots_due, settle_robots
@@ -43,8 +42,8 @@ def record_robots(
     check = flight.item
     assert isinstance(check, RobotsCheck)
     if outcome.kind is Kind.REDIRECT:
-        target = next_hop(
-            check.url, outcome.location, check.hops, private_ok=private_ok(crawl, host)
+        target = next_hop(  # a seed's leave to be private is for its own host
+            check.url, outcome.location, check.hops, private_ok=crawl.project.private_ok
         )
         if target is not None:
             crawl.queues.push(host.host_id, RobotsCheck(target, check.hops + 1), lane=URGENT)
