@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recrawl.engine.crawl import Crawl, Planned, Window
+from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, Window
 from recrawl.engine.purse import Purse, window_budget
 from recrawl.engine.scheme import scheme_of, units_of
 from recrawl.frontier.queues import DISCOVERY, PLANNED
@@ -84,6 +84,7 @@ def _meta(window: Window, now: float) -> dict[str, str]:
 def _open(crawl: Crawl, purse: Purse, now: float, pass_started: float) -> Window:
     """A new window. What the old one left in the queues waits for the new plan."""
     crawl.queues.clear()
+    _reopen_gates(crawl)
     crawl.staged.clear()
     crawl.overflowed.clear()
     crawl.mirror.open_window()
@@ -95,6 +96,15 @@ def _open(crawl: Crawl, purse: Purse, now: float, pass_started: float) -> Window
         window = Window(now, crawl.project.budget.window(now)[1], account)
     crawl.window = window
     return window
+
+
+def _reopen_gates(crawl: Crawl) -> None:
+    """The old window's questions for robots.txt went with its queues: ask them anew."""
+    asking = {f.visit.host_id for f in crawl.flights.values() if isinstance(f.item, RobotsCheck)}
+    for host_id in crawl.hosts:
+        if crawl.queues.gate_closed(host_id) and host_id not in asking:
+            crawl.queues.open_gate(host_id)
+        crawl.queues.hold(host_id, -math.inf)
 
 
 def _choose(
