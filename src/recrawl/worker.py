@@ -11,14 +11,14 @@ import asyncio
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
 import numpy as np
 
 from recrawl.engine import Engine
-from recrawl.model import Outcome, Verdict, Visit, Wait, Writes
+from recrawl.model import Change, Outcome, Verdict, Visit, Wait, Writes
 from recrawl.ports import Clock, Fetcher, Store
 from recrawl.units import Spend
 
@@ -211,10 +211,18 @@ class Worker:
         while taken < BATCH and not self._done.empty():
             visit, outcome = self._done.get_nowait()
             _, more = self.engine.record(visit.lease, outcome, self.clock.now())
+            more.changes = [self._with_before(change) for change in more.changes]
             self.progress.count(more)
             writes.merge(more)
             taken += 1
         self._pending = writes
+
+    def _with_before(self, change: Change) -> Change:
+        """What the page said before, from the store: the engine holds no records."""
+        if change.verdict is Verdict.NEW:
+            return change
+        held = self.store.get_record(change.host_id, change.key)
+        return change if held is None else replace(change, before=held.fields)
 
     async def _send(self, until: float) -> Wait:
         """Buy visits for the free places, commit, then send. The wait that ended the buying."""

@@ -76,7 +76,7 @@ def show_table(
             justify="right" if name in right else "left",
             no_wrap=True,
             overflow="ellipsis",
-            min_width=12 if i == 0 else None,
+            min_width=12 if i == 0 and name not in right else None,
         )
     for row in rows:
         table.add_row(*(Text(clean(cell)) for cell in row))

@@ -24,6 +24,8 @@ def learn(
     the content. Only answers to conditional requests speak of the validator.
     """
     verdict = observation.verdict
+    if outcome.kind is Kind.CAPPED:
+        page.body = max(page.body, declared_length(outcome))
     if not verdict.is_reading:
         return
     _size(crawl, page, visit, outcome)
@@ -42,6 +44,14 @@ def learn(
         a, b = (page.va, page.vb) if page.va else crawl.validators.belief(*group)
         page.va, page.vb = update(a, b, tau, not kept)
         crawl.validators.observe(*group, tau, not kept, page.n_visits)
+
+
+def declared_length(outcome: Outcome) -> float:
+    """What an answer that was cut off said of its size, 0.0 where it said nothing: the next visit
+    asks for that much room.
+    """
+    said = outcome.header("content-length") or ""
+    return float(said) if said.isdecimal() and len(said) < 13 else 0.0
 
 
 def _size(crawl: Crawl, page: Page, visit: Visit, outcome: Outcome) -> None:

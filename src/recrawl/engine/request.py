@@ -12,6 +12,7 @@ from recrawl.observe.record import comparable
 ROBOTS_BODY = 512_000  # RFC 9309 2.5 asks for at least 500 KiB
 TIGHT_HEAD = 8_192
 SMALLEST_NEW = 65_536  # a page never read isn't worth asking for with less room than this
+COMFORTABLE_NEW = 262_144
 HANDSHAKE = 10_000  # TLS 1.3 with a long chain, or a proxy's CONNECT, both ways
 OVERSHOOT = 16_384  # what a socket buffer may hold when a body is cut off at its cap
 
@@ -66,19 +67,21 @@ def private_ok(crawl: Crawl, url: str) -> bool:
 def affordable(
     crawl: Crawl, host: Host, request: Request, item: Planned | RobotsCheck
 ) -> Iterator[Request]:
-    """The request with ever tighter caps on its body, down to the smallest that makes sense.
+    """The request with ever tighter caps on its body, so that a small budget can bear the worst.
 
-    A page that has grown past a tight cap fails as `capped` and is asked for with more room the
-    next time, so that the worst case of a visit can be promised out of a small budget.
+    While others are under way only comfortable caps are offered: what they don't use comes back.
+    A page that is cut off at a cap all the same is asked for with more room the next time.
     """
     yield request
     if isinstance(item, RobotsCheck):
         yield _with_body(request, SMALLEST_NEW)
         return
+    known = item.page.body > 0
     body = expected_body(crawl, host, item.page) * 4**item.page.fails
-    smallest = 2 * body if item.page.body else max(SMALLEST_NEW, 2 * body)
-    cap = min(request.limits.body, max(SMALLEST_NEW, 8 * body))
-    while cap >= smallest:
+    comfortable = max(SMALLEST_NEW, 4 * body) if known else max(COMFORTABLE_NEW, 16 * body)
+    smallest = 2 * body if known else max(SMALLEST_NEW, 2 * body)
+    cap = request.limits.body / 2
+    while cap >= (comfortable if crawl.flights else smallest):
         yield _with_body(request, int(cap))
         cap /= 2
 
