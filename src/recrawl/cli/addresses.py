@@ -25,13 +25,14 @@ def add_to(app: typer.Typer) -> None:
 
 def url(
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Else one a line from stdin.")
+        list[str] | None, typer.Argument(metavar="URL", help="Else one a line from stdin.")
     ] = None,
     base: Annotated[
         str | None, typer.Option(metavar="URL", help="What relative ones resolve against.")
     ] = None,
     profile: Annotated[
-        str | None, typer.Option(help="safe, default or aggressive: how boldly to merge.")
+        str | None,
+        typer.Option(metavar="PROFILE", help="safe, default or aggressive: how boldly to merge."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -114,7 +115,7 @@ def _lines() -> Iterator[str | bytes]:
 
 def robots(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A robots.txt; - is stdin.")],
-    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="URLs or paths.")],
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="URLs or paths.")],
     agent: Annotated[str, typer.Option(metavar="NAME", help="The crawler that asks.")] = "recrawl",
     as_json: Json = False,
 ) -> None:

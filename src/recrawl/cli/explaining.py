@@ -22,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def why(
-    url: Annotated[str, typer.Argument(metavar="URL")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page of the project.")],
     config: Config = DEFAULT_CONFIG,
     visits: Annotated[int, typer.Option(min=0, metavar="N", help="Show the last N visits.")] = 5,
     as_json: Json = False,

@@ -30,8 +30,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def export(
-    what: Annotated[str, typer.Argument(metavar="changes|records")],
-    form: Annotated[str, typer.Option("--format", help="csv or jsonl.")] = "jsonl",
+    what: Annotated[str, typer.Argument(metavar="changes|records", help="Which of the two.")],
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="csv or jsonl.")
+    ] = "jsonl",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Else stdout. Replaced when complete.")
     ] = None,

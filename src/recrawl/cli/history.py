@@ -31,7 +31,10 @@ def ledger(
     since: Since = "",
     site: Annotated[str, typer.Option(metavar="HOST", help="Only that host or origin.")] = "",
     purpose: Annotated[
-        str, typer.Option(help="Only visits bought for it: best_buy, discovery, ...")
+        str,
+        typer.Option(
+            metavar="PURPOSE", help="Only visits bought for it: best_buy, discovery, ..."
+        ),
     ] = "",
     limit: Limit = None,
     config: Config = DEFAULT_CONFIG,

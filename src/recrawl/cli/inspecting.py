@@ -31,7 +31,10 @@ def add_to(app: typer.Typer) -> None:
 def pages(
     host: Site = "",
     state: Annotated[
-        str, typer.Option(help="Only that state: new, live, gone, inactive, alias, ...")
+        str,
+        typer.Option(
+            metavar="STATE", help="Only that state: new, live, gone, inactive, alias, ..."
+        ),
     ] = "",
     page_type: Type = "",
     limit: Limit = None,

@@ -29,13 +29,19 @@ def init(
         Path, typer.Option("--config", "-c", metavar="PATH", help="The file to write.")
     ] = DEFAULT_CONFIG,
     contact: Annotated[
-        str, typer.Option(help="How the site can reach you: a mail address or a URL.")
+        str,
+        typer.Option(metavar="WHO", help="How the site can reach you: a mail address or a URL."),
     ] = "",
     budget: Annotated[
-        list[str] | None, typer.Option(help="At most this a day: '500 MB', '4 USD'. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="AMOUNT", help="At most this a day: '500 MB', '4 USD'. Repeatable."),
     ] = None,
-    price: Annotated[str, typer.Option(help="What you pay, as in '8 USD/GB'.")] = "",
-    delay: Annotated[str, typer.Option(help="Between two requests to a host: '1.5 s'.")] = "",
+    price: Annotated[
+        str, typer.Option(metavar="PRICE", help="What you pay, as in '8 USD/GB'.")
+    ] = "",
+    delay: Annotated[
+        str, typer.Option(metavar="TIME", help="Between two requests to a host: '1.5 s'.")
+    ] = "",
     sample: Annotated[
         bool, typer.Option(help="Read up to 20 pages, to say what a crawl will cost.")
     ] = True,
@@ -96,7 +102,7 @@ def _forecast(settings: Settings, found: FirstLook, sample: bool, as_json: bool)
 
 
 def demo(
-    seed: Annotated[int, typer.Option(min=0, help="Which made-up web.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Which made-up web.")] = 1,
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the store in this folder.")
     ] = None,
