@@ -32,6 +32,7 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 GROUP_COMMIT = 0.01  # seconds an outcome may wait for company before it is committed
+UNREACHABLE_PATIENCE = 20.0  # seconds a run waits for hosts that answer nothing
 PATIENCE = 900.0  # seconds a run waits for a host that put its pages off
 BATCH = 200  # outcomes taken into one transaction
 
@@ -142,7 +143,7 @@ class Worker:
         try:
             await self._commit(self.engine.start(now, spent, _since(self.store, now)))
             while not self._over(until):
-                await self._window(until)
+                await self._window(until, keep_on)
                 if not keep_on:
                     break
                 await self._rest(until)
@@ -167,7 +168,7 @@ class Worker:
         elif not self.progress.visits:
             self.progress.ended = Ended.NOTHING_DUE
 
-    async def _window(self, until: float) -> None:
+    async def _window(self, until: float, keep_on: bool) -> None:
         """One window, or one pass: plan, then serve it to its end."""
         sent = -1
         while self._sent != sent and not self._over(until) and await self._plan():
@@ -178,12 +179,17 @@ class Worker:
                 wait = await self._send(until)
                 if self._tasks or not self._done.empty():
                     await self._await_outcome(wait)
-                elif wait.until < until:
+                elif wait.until < until and self._worth(wait.until, keep_on):
                     await self.clock.sleep_until(wait.until)
                 else:
                     break  # more of this window or pass may wait in the store
         if not self._over(until):
             await self._commit(self.engine.close_pass())
+
+    def _worth(self, t: float, keep_on: bool) -> bool:
+        """Does a run that is to end wait until `t`? Not long for hosts that don't answer at all."""
+        soon = t - self.clock.now() <= UNREACHABLE_PATIENCE
+        return keep_on or soon or not self.engine.only_unreachable()
 
     async def _plan(self) -> bool:
         """Ask for a plan and load its pages. False where nothing is to be done now."""

@@ -48,7 +48,8 @@ class Engine:
         self.project = project
         self.crawl, self._owed = rebuild(project, hosts, hot, meta, reservations, now)
         self.purse = Purse(project.budget, project.totals, now)
-        self._pass_started = float(meta.get("pass_started") or 0.0)
+        began = float(meta.get("pass_started") or 0.0)
+        self._pass_started = began if began <= now else 0.0  # later: the clock stepped back
         self._saved_at = now
 
     def spent_since(self, now: float) -> list[float]:
@@ -63,7 +64,7 @@ class Engine:
         if since is None or since == now:
             writes.meta["since"] = repr(now)
         for entry in writes.entries:
-            self.purse.add(entry.spend)
+            self.purse.add(entry.spend, entry.t)
         for seed in self.project.seeds:
             found = self.project.normalizer.normalize(seed)
             if not isinstance(found, Refusal):
@@ -96,7 +97,7 @@ class Engine:
         """Take in an outcome. Raises KeyError for a lease that isn't out."""
         observation, writes = record(self.crawl, lease, outcome, now)
         for entry in writes.entries:
-            self.purse.add(entry.spend)
+            self.purse.add(entry.spend, entry.t)
         return observation, writes
 
     def stop(self, now: float) -> Writes:
@@ -118,6 +119,12 @@ class Engine:
         """Those pages are about to be planned again."""
         if self.crawl.window is not None:
             self.crawl.window.again_at = float("inf")
+
+    def only_unreachable(self) -> bool:
+        """True where everything queued belongs to hosts that can't be reached now."""
+        crawl = self.crawl
+        waiting = [h for h in crawl.hosts.values() if any(crawl.queues.sizes(h.host_id))]
+        return all(h.fails > 0 or h.robots_status == "unreachable" for h in waiting)
 
     def close_pass(self) -> Writes:
         """The pass is complete: the next plan begins another."""

@@ -12,6 +12,8 @@ from recrawl.model import Blame, Host, Kind, Outcome
 from recrawl.units import DAY, HOUR, MINUTE
 
 _HOST_FAULTS = frozenset({Kind.DNS_ERROR, Kind.CONNECT_ERROR, Kind.TLS_ERROR, Kind.TIMEOUT})
+_PERHAPS_THE_PAGES = frozenset({Kind.CONNECT_ERROR, Kind.TIMEOUT})
+"""One of these alone may be one bad page: only a second in a row speaks of the host."""
 _SUCCESSES = frozenset({Kind.OK, Kind.NOT_MODIFIED, Kind.REDIRECT, Kind.GONE})
 _MAX_DOUBLINGS = 40  # 2**40 minutes is past every cap; keeps the power a small number
 _NEGLIGIBLE = 0.05  # seconds; a penalty below it is over
@@ -79,7 +81,9 @@ def answered(host: Host, outcome: Outcome, now: float, rules: PaceRules) -> None
     elif outcome.kind in _HOST_FAULTS and not outcome.status:
         if outcome.blame is Blame.TARGET and not paused:
             host.fails += 1
-            _pause(host, now + fault_hold(host.fails, rules))
+            of_page = host.fails == 1 and outcome.kind in _PERHAPS_THE_PAGES
+            hold = max(1.0, 2 * effective_delay(host, rules)) if of_page else 0.0
+            _pause(host, now + (hold or fault_hold(host.fails, rules)))
     elif outcome.status:
         host.fails = 0
         if outcome.kind in _SUCCESSES:

@@ -132,7 +132,8 @@ def _status(outcome: Outcome, denied_closes: bool) -> str:
     """RFC 9309 2.3.1.1-4. A body that arrived in part only can't be trusted to hold all rules."""
     status = outcome.status
     if 200 <= status < 300:
-        return "unreachable" if outcome.kind in _PARTIAL else "rules"
+        unread = outcome.kind is Kind.CAPPED and not outcome.body  # refused by its declared length
+        return "unreachable" if outcome.kind in _PARTIAL or unread else "rules"
     if 300 <= status < 400:
         return "none" if status != 304 else "unreachable"
     if status == 429 or (status in (401, 403) and denied_closes):
