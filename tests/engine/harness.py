@@ -142,7 +142,8 @@ class Play:
 
     def verify(self) -> None:
         """RAM's invariants hold, and the store knows what RAM knows."""
-        assert check(self.crawl) == []
+        wrong = check(self.crawl)
+        assert not wrong, wrong
         rows = self.crawl.mirror.rows
         mine = rows[np.lexsort((rows["key"], rows["host_id"]))]
         assert mine.tolist() == self.store.scan_hot().tolist()

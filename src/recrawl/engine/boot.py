@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.engine.crawl import Crawl
-from recrawl.engine.project import Project
+from recrawl.engine.crawl import Crawl, hostname
+from recrawl.engine.next_state import PERMANENT
+from recrawl.engine.project import Project, Timing
 from recrawl.frontier.politeness import clamp, ready_at
 from recrawl.learn.prior import GroupPrior
 from recrawl.model import Entry, Host, Reservation, Verdict, Writes
@@ -36,7 +37,7 @@ def rebuild(
     crawl = Crawl(
         project,
         hosts,
-        hot,
+        without_future(hot, project.timing, now),
         first_lease=int(now * 1000) << 10,
         prior=GroupPrior.from_dict(learned["prior"]) if "prior" in learned else None,
         validators=GroupPrior.from_dict(learned["validators"])
@@ -44,14 +45,29 @@ def rebuild(
         else None,
         sizes=SizeModel.from_dict(learned["sizes"]) if "sizes" in learned else None,
     )
+    ready: dict[str, float] = {}  # origins of one hostname share its pace: the latest counts
     for host in crawl.hosts.values():
         clamp(host, now, project.pace)
-        crawl.queues.set_ready(host.host_id, ready_at(host))
+        name = hostname(host.origin)
+        ready[name] = max(ready_at(host), ready.get(name, 0.0))
+    for host in crawl.hosts.values():
+        crawl.queues.set_ready(host.host_id, ready[hostname(host.origin)])
     writes = Writes()
     for lost in reservations:
         writes.entries.append(unknown(lost))
         writes.settled.append(lost.lease)
     return crawl, writes
+
+
+def without_future(hot: np.ndarray, timing: Timing, now: float) -> np.ndarray:
+    """After the wall clock stepped back: no page was read later than now, none waits for longer
+    than it could have been told to. Harmless at any other time.
+    """
+    out = hot.copy()
+    out["last"][hot["last"] > now] = now - 1.0  # before a pass that begins now
+    longest = max(timing.retry_cap, timing.recheck_cap, timing.recheck * PERMANENT)
+    out["retry_at"] = np.minimum(hot["retry_at"], now + longest)
+    return out
 
 
 def unknown(lost: Reservation) -> Entry:

@@ -17,6 +17,7 @@ from recrawl.model import (
 
 MASS_ANSWERS = 10  # a host's answers in a window before a mass disappearance can be seen
 MAX_DOUBLINGS = 30
+PERMANENT = 4  # a permanent redirect is looked at again so many times more rarely than another
 
 
 def settle_state(
@@ -42,7 +43,7 @@ def settle_state(
         page.fails = page.missing = 0
         page.target = observation.target
         permanent = outcome.status in (301, 308)
-        page.retry_at = now + timing.recheck * (4 if permanent else 1)
+        page.retry_at = now + timing.recheck * (PERMANENT if permanent else 1)
     elif outcome.kind is Kind.THROTTLED:  # the host's doing, not the page's
         page.retry_at = max(page.retry_at, host.throttled_until)
         if crawl.mirror.put_off(page.host_id, page.key) and crawl.window is not None:

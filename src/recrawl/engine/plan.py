@@ -14,6 +14,7 @@ from recrawl.engine.purse import Purse, window_budget
 from recrawl.engine.scheme import scheme_of, units_of
 from recrawl.frontier.queues import DISCOVERY, PLANNED
 from recrawl.model import Page, Purpose, State, Writes
+from recrawl.plan.budget import Account
 from recrawl.plan.candidates import Rules
 from recrawl.plan.cycle import PlanResult, plan_cycle
 from recrawl.units import Unit
@@ -94,6 +95,7 @@ def _open(crawl: Crawl, purse: Purse, now: float, pass_started: float) -> Window
         window = Window(pass_started or now, math.inf, account, one_pass=True)
     else:
         window = Window(now, crawl.project.budget.window(now)[1], account)
+    _carry(crawl, account)
     crawl.window = window
     return window
 
@@ -105,6 +107,14 @@ def _reopen_gates(crawl: Crawl) -> None:
         if crawl.queues.gate_closed(host_id) and host_id not in asking:
             crawl.queues.open_gate(host_id)
         crawl.queues.hold(host_id, -math.inf)
+
+
+def _carry(crawl: Crawl, account: Account) -> None:
+    """Visits still under way keep their promises, and their pages aren't bought once more."""
+    for flight in crawl.flights.values():
+        account.reserved += flight.visit.reserved
+        if isinstance(flight.item, Planned):
+            crawl.mirror.buy(flight.visit.host_id, flight.visit.key)
 
 
 def _choose(
@@ -171,7 +181,7 @@ def _stage_given_up(crawl: Crawl, now: float) -> None:
 
 
 def stock(crawl: Crawl, pages: Iterable[Page]) -> None:
-    """Queue the staged items whose rows the driver has loaded."""
+    """Queue the staged items whose rows the driver has loaded; the others are dropped."""
     for page in pages:
         item = crawl.staged.pop((page.host_id, page.key), None)
         if item is None:
@@ -184,6 +194,8 @@ def stock(crawl: Crawl, pages: Iterable[Page]) -> None:
             lane=DISCOVERY if new else PLANNED,
             rank=page.score if new else item.score,
         )
+    if crawl.window is not None:
+        crawl.window.promised -= sum(item.expected for item in crawl.staged.values())
     crawl.staged.clear()
 
 

@@ -38,17 +38,20 @@ class Purse:
         self._spent = list(spent)
         self.since = since
 
-    def add(self, spend: Spend) -> None:
-        """One more visit was settled."""
-        self._spent = [s + spend for s in self._spent]
+    def add(self, spend: Spend, t: float) -> None:
+        """One more visit was settled, booked at `t`: it counts in the periods begun by then."""
+        self.turn(t)
+        self._spent = [
+            s + spend if t >= begun else s
+            for s, begun in zip(self._spent, self._begun, strict=True)
+        ]
 
     def turn(self, now: float) -> None:
-        """Begin the periods that have begun."""
-        begun = self.started_at(now)
-        for i, (old, new) in enumerate(zip(self._begun, begun, strict=True)):
-            if new > old:
+        """Begin the periods that have begun; none comes back, should the clock step back."""
+        for i, new in enumerate(self.started_at(now)):
+            if new > self._begun[i]:
+                self._begun[i] = new
                 self._spent[i] = Spend()
-        self._begun = begun
 
     def spent(self) -> list[int]:
         """Each cap's sum in its unit."""

@@ -77,6 +77,7 @@ def _buy(
         return None
     if may is Access.RULES and not crawl.robots_of(host).allows(item.page.path):
         refuse_by_robots(crawl, host, item.page, now, writes)
+        _forgo(crawl, item)
         return None
     return _reserve(crawl, host, item)
 
@@ -124,6 +125,7 @@ def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | W
     window.unaffordable += 1
     if isinstance(item, Planned):  # bought: else this window's next plan would choose it again
         crawl.mirror.buy(item.page.host_id, item.page.key)
+        _forgo(crawl, item)
     else:  # its pages can't be had without it
         crawl.queues.push(host.host_id, item, lane=URGENT)
         crawl.queues.hold(host.host_id, window.ends)
@@ -139,13 +141,19 @@ def _visit(
         return Visit(
             crawl.lease(), host.host_id, 0, Purpose.ROBOTS, request, reserved, bar=window.bar
         )
-    window.promised -= item.expected
+    _forgo(crawl, item)
     page = item.page
     crawl.mirror.buy(page.host_id, page.key)
     return Visit(
         crawl.lease(), host.host_id, page.key, item.purpose, request, reserved, item.tau,
         item.predicted, item.gain, item.price, item.score, window.bar,
     )  # fmt: skip
+
+
+def _forgo(crawl: Crawl, item: Planned) -> None:
+    """What the plan set aside for a visit that doesn't wait any more is there for others."""
+    if crawl.window is not None:
+        crawl.window.promised -= item.expected
 
 
 def _put_back(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> None:

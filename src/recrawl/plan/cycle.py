@@ -178,7 +178,8 @@ def _free(m: Market, w: _Window) -> NDArray[np.bool_]:
 def _lambdas(m: Market, w: _Window, scheme: Scheme, free: NDArray[np.bool_]) -> list[float]:
     """Weights of the caps' prices in the score: the shadow prices where several caps may bind."""
     count = len(scheme.units)
-    if count == 1 or not scheme.policy.per_price or not m.gain.size:
+    spent = min(w.left) <= 0  # of some cap: nothing can be bought at any price
+    if count == 1 or spent or not scheme.policy.per_price or not m.gain.size:
         return [1.0] + [0.0] * (count - 1)
     gain = np.where(free, m.gain, np.float32(0.0))
     found = shadow_prices(gain, m.prices, m.expected, w.left)
