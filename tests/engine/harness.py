@@ -146,9 +146,12 @@ class Play:
         assert not wrong, wrong
         rows = self.crawl.mirror.rows
         mine = rows[np.lexsort((rows["key"], rows["host_id"]))]
-        assert mine.tolist() == self.store.scan_hot().tolist()
+        kept_rows = self.store.scan_hot()
+        # A start shortens pauses that the clock's step back made too long; only RAM need know.
+        for time in ("last", "retry_at"):
+            kept_rows[time] = np.minimum(kept_rows[time], mine[time])
+        assert mine.tolist() == kept_rows.tolist()
         for host, kept in zip(self.crawl.hosts.values(), self.store.load_hosts(), strict=True):
-            # A start shortens pauses that the clock's step back made too long; only RAM need know.
             assert host.next_ok <= kept.next_ok and host.throttled_until <= kept.throttled_until
             pause = {"next_ok": kept.next_ok, "throttled_until": kept.throttled_until}
             assert replace(host, **pause) == kept

@@ -212,7 +212,7 @@ def test_what_is_promised_to_others_comes_back() -> None:
 
 
 def test_what_can_never_be_afforded_is_dropped_not_asked_for_ever() -> None:
-    play = Play(project(totals=(Cap(Unit.BYTES, 160_000),)))
+    play = Play(project(totals=(Cap(Unit.BYTES, 110_000),)))
     seen = play.crawl_once(pages({"/": ok("", *(f"/{i}" for i in range(30)))}))
     assert len(seen) < 30
     assert play.crawl.window.unaffordable > 0

@@ -216,7 +216,7 @@ class WholeEngine(RuleBasedStateMachine):
 
 
 WholeEngine.TestCase.settings = settings(
-    max_examples=120,
+    max_examples=60,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -1,4 +1,4 @@
-"""The only place where the stages meet: admit, plan, next, record; one file a use case."""
+"""Hints, outcomes, time -> answers and writes: where all stages meet, one file a use case."""
 
 from recrawl.engine.engine import Engine
 from recrawl.engine.plan import PlanAnswer

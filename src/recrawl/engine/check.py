@@ -110,7 +110,11 @@ def _in_step(crawl: Crawl, item: Planned, does: str) -> Iterator[str]:
     row = crawl.mirror.row_of(page.host_id, page.key)
     if row < 0:
         yield f"page {(page.host_id, page.key)} {does}, but isn't known"
-    elif np.array([hot_row(page)], HOT)[0] != crawl.mirror.rows[row]:
+        return
+    mine, held = np.array([hot_row(page)], HOT)[0], crawl.mirror.rows[row]
+    for time in ("last", "retry_at"):  # a start brings times down after the clock stepped back
+        mine[time] = min(mine[time], held[time])
+    if mine != held:
         yield f"page {(page.host_id, page.key)} {does} with another row than the mirror's"
 
 

@@ -63,6 +63,7 @@ class Window:
     ends: float
     account: Account
     bar: float = 0.0  # lambda: the score of the last visit bought
+    cap: float = math.inf  # the body cap that was affordable last
     promised: float = 0.0  # expected spend of planned visits not yet served
     one_pass: bool = False
     planned: bool = False

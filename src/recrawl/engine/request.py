@@ -72,16 +72,22 @@ def affordable(
     While others are under way only comfortable caps are offered: what they don't use comes back.
     A page that is cut off at a cap all the same is asked for with more room the next time.
     """
-    yield request
     if isinstance(item, RobotsCheck):
+        yield request
         yield _with_body(request, SMALLEST_NEW)
         return
+    # What was affordable last time is about where to begin: most visits are asked for once.
+    cap = min(float(request.limits.body), 2 * crawl.window.cap) if crawl.window else 0.0
+    if cap >= request.limits.body:
+        yield request
+        cap = request.limits.body / 2
     known = item.page.body > 0
     body = expected_body(crawl, host, item.page) * 4**item.page.fails
     comfortable = max(SMALLEST_NEW, 4 * body) if known else max(COMFORTABLE_NEW, 16 * body)
     smallest = 2 * body if known else max(SMALLEST_NEW, 2 * body)
-    cap = request.limits.body / 2
-    while cap >= (comfortable if crawl.flights else smallest):
+    least = comfortable if crawl.flights else smallest
+    cap = max(cap, min(least, request.limits.body))
+    while cap >= least:
         yield _with_body(request, int(cap))
         cap /= 2
 

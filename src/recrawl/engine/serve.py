@@ -23,6 +23,7 @@ from recrawl.model import (
 )
 from recrawl.units import Spend
 
+ONE = Spend(bytes=1, micro_usd=1, microcredits=1, fetches=1, millis=1)  # less than any visit
 LOOKS = 10_000  # items put aside in one call before the driver gets a breath
 
 
@@ -112,12 +113,16 @@ def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | W
     """Promise the worst case of a visit out of the window's account, or say that it can't be."""
     window = crawl.window
     assert window is not None  # next_visit looked
+    if not window.account.can_reserve(ONE):
+        _put_back(crawl, host, item)
+        return Wait(math.inf, "the budget of this window is spent")
     widest = build_request(crawl, host, item)
     tariff = crawl.project.tariff_of(widest.route)
     for request in affordable(crawl, host, widest, item):
         reserved = tariff.worst(worst_cost(request))
         if window.account.can_reserve(reserved):
             window.account.reserve(reserved)
+            window.cap = request.limits.body
             return _visit(crawl, host, item, request, reserved)
     if crawl.flights:  # what they don't use comes back to the account
         _put_back(crawl, host, item)
