@@ -126,3 +126,17 @@ def test_a_change_raises_the_rate_and_none_lowers_it(a, b, tau):
     assert up[0] / up[1] >= a / b * (1 - 1e-6)
     assert down[0] / down[1] <= a / b
     assert up[0] <= a + 1.01
+
+
+@given(
+    a=st.floats(0.05, 500.0),
+    b=st.floats(1.0, 1e9),
+    tau=st.floats(-10.0, 1e9),
+    changed=st.booleans(),
+)
+def test_one_page_and_many_are_updated_alike(
+    a: float, b: float, tau: float, changed: bool
+) -> None:
+    one = update(a, b, tau, changed)
+    many = update(np.array([a]), np.array([b]), np.array([tau]), np.array([changed]))
+    assert one == pytest.approx((many[0][0], many[1][0]), rel=1e-9)
