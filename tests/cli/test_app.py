@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -197,20 +196,6 @@ def test_help_imports_nothing_heavy():
         f"print([m for m in {HEAVY.split()} if m in sys.modules], file=sys.stderr)"
     )
     assert python("-c", code).stderr.decode().strip() == "[]"
-
-
-def test_help_is_there_at_once():
-    """What is ours of its time: the rest is the interpreter's and the parser's own."""
-
-    def best(*arguments: str) -> float:
-        times = []
-        for _ in range(7):
-            start = time.perf_counter()
-            assert python(*arguments).returncode == 0
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    assert best("-m", "recrawl", "--help") < best("-c", "import typer") + 0.1
 
 
 def test_a_closed_pipe_is_no_error(shop, tmp_path):

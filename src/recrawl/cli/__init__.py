@@ -1,1 +1,1 @@
-"""The command line: one file a group of commands, nothing heavy imported until one runs."""
+"""Arguments -> what a command prints; one file a group, nothing heavy imported until one runs."""

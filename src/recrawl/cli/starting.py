@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from recrawl.config import Settings
     from recrawl.sim.demo import DemoPlan, DemoResult
 
+Contact = Annotated[
+    str, typer.Option(metavar="WHO", help="How the site can reach you: a mail address or a URL.")
+]
+Budget = Annotated[
+    list[str] | None,
+    typer.Option(metavar="AMOUNT", help="At most this a day: '500 MB', '4 USD'. Repeatable."),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands of this file."""
@@ -28,14 +36,8 @@ def init(
     config: Annotated[
         Path, typer.Option("--config", "-c", metavar="PATH", help="The file to write.")
     ] = DEFAULT_CONFIG,
-    contact: Annotated[
-        str,
-        typer.Option(metavar="WHO", help="How the site can reach you: a mail address or a URL."),
-    ] = "",
-    budget: Annotated[
-        list[str] | None,
-        typer.Option(metavar="AMOUNT", help="At most this a day: '500 MB', '4 USD'. Repeatable."),
-    ] = None,
+    contact: Contact = "",
+    budget: Budget = None,
     price: Annotated[
         str, typer.Option(metavar="PRICE", help="What you pay, as in '8 USD/GB'.")
     ] = "",
@@ -64,10 +66,9 @@ def init(
     found = asyncio.run(look_at(address, contact))
     terms = {"price": price, "delay": delay, "name": address.hostname.strip("[]")}
     text = example_toml([address.url], contact, budget=budget or (), notes=found.notes, **terms)
-    settings = _write(config, text)
-    for note in (*found.notes, f"wrote {config}"):
+    for note in found.notes:
         say(note)
-    return _forecast(settings, found, sample, as_json)
+    return _forecast(_write(config, text), found, sample, as_json)
 
 
 def _write(config: Path, text: str) -> Settings:
@@ -76,10 +77,12 @@ def _write(config: Path, text: str) -> Settings:
 
     config.write_text(text, encoding="utf-8")
     try:
-        return load(config)
+        settings = load(config)
     except ConfigError:
         config.unlink()  # what was asked for can't be a project: its mistakes are shown
         raise
+    say(f"wrote {config}")
+    return settings
 
 
 def _forecast(settings: Settings, found: FirstLook, sample: bool, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""The vocabulary of a crawl, from a hint about a page to what a visit to it was worth.
+"""Hint -> page -> visit -> ledger: the vocabulary of a crawl.
 
 Values are frozen; `Page` and `Host` are the two rows that a visit moves.
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,10 @@ from recrawl.model import Purpose
 from recrawl.plan.appraise import Scheme, appraise
 from recrawl.plan.candidates import LeftOut, Market, Rules, Standing, survey
 from recrawl.plan.reserves import RETURNS, draw_verification, longest_first
-from recrawl.plan.select import buy, shadow_prices, within_capacity
+from recrawl.plan.select import buy, shadow_prices
+from recrawl.plan.window import Rows, Window
 from recrawl.poisson import Floats
 from recrawl.units import Unit
-
-Rows = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +42,6 @@ class PlanResult:
     missing_draws: int  # verification draws that could not be visited now
 
 
-class _Window:
-    """What is still to be spent while a plan is put together."""
-
-    def __init__(self, scheme: Scheme, budget: Mapping[Unit, float]) -> None:
-        self.scheme = scheme
-        self.budgets = [float(budget.get(u, np.inf)) for u in scheme.units]
-        self.left = list(self.budgets)
-        self.capacity = scheme.hosts.capacity.astype(np.int64)
-        self.taken: list[tuple[Rows, Purpose]] = []
-
-    def take(self, rows: Rows, purpose: Purpose, host: Rows, costs: list[Floats]) -> None:
-        """Buy these rows: their cost and their hosts' slots are gone."""
-        self.taken.append((rows, purpose))
-        self.left = [
-            max(left - float(c.sum(dtype=np.float64)), 0.0)
-            for left, c in zip(self.left, costs, strict=True)
-        ]
-        used = np.bincount(host, minlength=self.capacity.size)
-        self.capacity = np.maximum(self.capacity - used, 0)
-
-    def share(self, part: float) -> list[float]:
-        """A share of each cap's whole budget, as far as it is left."""
-        return [min(b * part, left) for b, left in zip(self.budgets, self.left, strict=True)]
-
-
 def plan_cycle(
     hot: np.ndarray,
     now: float,
@@ -86,7 +59,7 @@ def plan_cycle(
     caps and hosts allow. O(n) and about 35 bytes a page of memory.
     """
     market = survey(hot, now, scheme, rules)
-    window = _Window(scheme, budget)
+    window = Window(scheme, budget)
     missing = 0
     if rules.pass_start is None and budget:
         missing = _verification(hot, now, market, window, rules, rng)
@@ -103,7 +76,7 @@ def _verification(
     hot: np.ndarray,
     now: float,
     m: Market,
-    w: _Window,
+    w: Window,
     rules: Rules,
     rng: np.random.Generator,
 ) -> int:
@@ -120,18 +93,18 @@ def _verification(
     drawn = draw_verification(live, 1.0, min(wanted), rng)
     standing = m.standing[drawn] % 16
     able = drawn[(standing == Standing.LIVE) | (standing == Standing.OVERDUE)]
-    rows, host, costs = _afford(hot, now, able, w, w.left)
+    rows, host, costs = w.afford(hot, now, able, w.left)
     w.take(rows, Purpose.VERIFICATION, host, costs)
     return drawn.size - rows.size
 
 
 def _reestimation(
-    hot: np.ndarray, now: float, m: Market, w: _Window, rules: Rules, rng: np.random.Generator
+    hot: np.ndarray, now: float, m: Market, w: Window, rules: Rules, rng: np.random.Generator
 ) -> None:
     """Live pages past max_gap, longest first, and a tenth for those that were given up."""
     part = rules.shares.reestimation
     for standing, share in ((Standing.RETURNING, RETURNS), (Standing.OVERDUE, 1.0 - RETURNS)):
-        rows = np.setdiff1d(m.standing_as(standing), _taken(w), assume_unique=True)
+        rows = np.setdiff1d(m.standing_as(standing), w.rows(), assume_unique=True)
         budgets = w.share(part * share)
         if not rows.size or min(budgets) <= 0:
             continue
@@ -140,34 +113,14 @@ def _reestimation(
         cheapest = [float(c.min()) if c.size else 1.0 for c in m.expected]
         count = min(b / max(c, 1e-9) for b, c in zip(budgets, cheapest, strict=True))
         rows = longest_first(rows, seen, int(min(count + 1, rows.size)))
-        rows, host, costs = _afford(hot, now, rows, w, budgets)
+        rows, host, costs = w.afford(hot, now, rows, budgets)
         w.take(rows, Purpose.REESTIMATION, host, costs)
 
 
-def _afford(
-    hot: np.ndarray, now: float, rows: Rows, w: _Window, budgets: list[float]
-) -> tuple[Rows, Rows, list[Floats]]:
-    """The first of `rows`, in order, that budgets and hosts can take; their hosts and costs."""
-    host = hot["host_id"][rows]
-    keep = within_capacity(host, w.capacity)
-    rows, host = rows[keep], host[keep]
-    seen = appraise(hot[rows], now, w.scheme, np.float64)
-    costs = [c.expected for c in seen.costs]
-    ok = np.ones(rows.size, np.bool_)
-    for cost, budget in zip(costs, budgets, strict=True):
-        ok &= np.cumsum(cost) <= budget
-    n = rows.size if ok.all() else int(np.argmin(ok))
-    return rows[:n], host[:n], [c[:n] for c in costs]
-
-
-def _taken(w: _Window) -> Rows:
-    return np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in w.taken)])
-
-
-def _free(m: Market, w: _Window) -> NDArray[np.bool_]:
+def _free(m: Market, w: Window) -> NDArray[np.bool_]:
     """Which candidates no reserve has taken yet."""
     free = np.ones(m.rows.size, np.bool_)
-    taken = _taken(w)
+    taken = w.rows()
     at = np.searchsorted(m.rows, taken)
     inside = at < m.rows.size
     at = at[inside]
@@ -175,7 +128,7 @@ def _free(m: Market, w: _Window) -> NDArray[np.bool_]:
     return free
 
 
-def _lambdas(m: Market, w: _Window, scheme: Scheme, free: NDArray[np.bool_]) -> list[float]:
+def _lambdas(m: Market, w: Window, scheme: Scheme, free: NDArray[np.bool_]) -> list[float]:
     """Weights of the caps' prices in the score: the shadow prices where several caps may bind."""
     count = len(scheme.units)
     spent = min(w.left) <= 0  # of some cap: nothing can be bought at any price
@@ -197,7 +150,7 @@ def _score(m: Market, lambdas: list[float], scheme: Scheme) -> NDArray[np.float3
 
 
 def _rounded(
-    budgets: list[float], costs: list[NDArray[np.float32]], w: _Window, rng: np.random.Generator
+    budgets: list[float], costs: list[NDArray[np.float32]], w: Window, rng: np.random.Generator
 ) -> list[float]:
     """A share with a random part of one visit on top, never more than is left.
 
@@ -211,7 +164,7 @@ def _rounded(
 
 def _best_buys(
     m: Market,
-    w: _Window,
+    w: Window,
     rules: Rules,
     score: NDArray[np.float32],
     free: NDArray[np.bool_],
@@ -232,7 +185,7 @@ def _best_buys(
 def _buy_from(
     pool: Rows,
     m: Market,
-    w: _Window,
+    w: Window,
     score: NDArray[np.float32],
     budgets: list[float],
     free: NDArray[np.bool_],
@@ -250,7 +203,7 @@ def _buy_from(
 
 
 def _count_left_out(
-    m: Market, lambdas: list[float], score: NDArray[np.float32], bar: float, w: _Window
+    m: Market, lambdas: list[float], score: NDArray[np.float32], bar: float, w: Window
 ) -> None:
     """Say of each candidate not bought why: hosts full, too fast, too fresh, or over budget."""
     rest = _free(m, w)
@@ -276,16 +229,10 @@ def _serving_order(purposes: NDArray[np.uint8], scores: Floats) -> Rows:
     return np.lexsort((np.where(reserved, 0.0, -scores), ~reserved))
 
 
-def _purposes(w: _Window) -> np.ndarray:
-    """What each row of `_taken` was taken for."""
-    parts = (np.full(rows.size, purpose, np.uint8) for rows, purpose in w.taken)
-    return np.concatenate([np.zeros(0, np.uint8), *parts])
-
-
 def _result(
     hot: np.ndarray,
     now: float,
-    w: _Window,
+    w: Window,
     m: Market,
     lambdas: list[float],
     bar: float,
@@ -295,8 +242,8 @@ def _result(
 ) -> PlanResult:
     """Put the visits in serving order and state their numbers in full precision."""
     scheme = w.scheme
-    rows = _taken(w)
-    purposes = _purposes(w)
+    rows = w.rows()
+    purposes = w.purposes()
     seen = appraise(hot[rows], now, scheme, np.float64)
     binding = max(range(len(lambdas)), key=lambdas.__getitem__)
     price = sum(x * c.price for x, c in zip(lambdas, seen.costs, strict=True))

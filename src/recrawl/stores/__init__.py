@@ -1,4 +1,4 @@
-"""The crawl's durable state: in memory, or in one SQLite file."""
+"""Writes -> the crawl's durable state: in memory, or in one SQLite file."""
 
 from recrawl.stores.memory import MemoryStore
 from recrawl.stores.sqlite import SqliteStore

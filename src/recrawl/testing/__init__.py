@@ -1,1 +1,1 @@
-"""Conformance suites of the ports: what every store and fetcher must pass."""
+"""A store or a fetcher -> a verdict: the conformance suites of the ports."""

@@ -1,4 +1,4 @@
-"""The policies by name: how the visits of a window are ranked."""
+"""A name -> the policy that ranks the visits of a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One SQLite file that holds a whole crawl."""
+"""Writes -> one SQLite file that holds a whole crawl."""
 
 from recrawl.stores.sqlite.store import SqliteStore
 
