@@ -172,3 +172,13 @@ def test_no_markup_makes_any_part_raise_and_reading_is_repeatable(parts: list[st
     assert tiers(one) == tiers(two)
     assert links(one) == links(two)
     assert refresh(one) == refresh(two)
+
+
+def test_elements_are_those_of_the_whole_tree_and_of_html_only() -> None:
+    page = b"<nav><a href=1>x<a HREF=2>y</nav><svg><title>no</title></svg><time>z</time>"
+    doc = Document(page, "text/html", URL)
+    for name in ("a", "nav", "time", "title", "meta"):
+        assert [n.html for n in doc.elements(name)] == [n.html for n in doc.tree.tags(name)]
+    tiers(doc)  # takes the tree apart
+    assert [n.attrs.get("href") for n in doc.elements("a")] == ["1", "2"]
+    assert Document(page, "text/plain", URL).elements("a") == []

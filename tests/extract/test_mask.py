@@ -104,3 +104,17 @@ def test_another_amount_is_another_text(a: int, b: int, unit: str) -> None:
 def test_another_price_is_another_text(a: object, b: object) -> None:
     one, two = (masked(f"Price {n} EUR".encode()) for n in (a, b))
     assert (one == two) == (str(a) == str(b))
+
+
+AROUND = [*VOLATILE, *KEPT, *"hours of de to bis - people Sept. ago k".split(), "il y a"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(AROUND), st.sampled_from(" \n.,:(")), max_size=8))
+def test_the_short_cut_for_plain_numbers_decides_as_the_long_way(
+    words: list[tuple[str, str]],
+) -> None:
+    text = "".join(word + end + " " * (end != " ") for word, end in words).encode()
+    short = masked(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recrawl.extract.mask._plain", lambda *_: 0)
+        assert masked(text) == short

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import ada_url
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.extract import structured
 from recrawl.extract.bounds import bounded
@@ -15,6 +15,10 @@ from recrawl.extract.charset import Decoded, decode
 _HTML = ("text/html", "application/xhtml+xml")
 _WHITE = b" \t\n\r\f\v\0"
 _WEB = ("http://", "https://")
+_NAMED = (
+    "a,area,aside,base,footer,form,frame,header,iframe,link,meta,nav,noscript,script,style,time,"
+    "title"
+)
 C0_SPACE = "".join(map(chr, range(33)))
 """What the URL standard trims from an address: C0 controls and space."""
 
@@ -31,6 +35,7 @@ class Document:
         self.content_type = content_type
         self.url = url
         self._tree: LexborHTMLParser | None = None
+        self._named: dict[str, list[LexborNode]] | None = None
 
     @cached_property
     def mime(self) -> str:
@@ -118,15 +123,26 @@ class Document:
         """The parsed page to keep and change. Whoever asks for `tree` afterwards gets a new one,
         so ask last for what takes the tree apart.
         """
-        tree, self._tree = self.tree, None
+        tree, self._tree, self._named = self.tree, None, None
         return tree
+
+    def elements(self, name: str) -> list[LexborNode]:
+        """The tree's elements of that name, in document order; none where the body isn't HTML.
+
+        Knows the names that links, texts and facts stand in, found in one walk: a walk for each
+        costs as much as parsing the page.
+        """
+        if self._named is None:
+            named: dict[str, list[LexborNode]] = {name: [] for name in _NAMED.split(",")}
+            for node in self.tree.css(_NAMED) if self.is_html else ():
+                named[node.tag or ""].append(node)
+            self._named = named
+        return self._named[name]
 
     @cached_property
     def title(self) -> str:
         """The text of the first title that is not part of a drawing, white space collapsed."""
-        if not self.is_html:
-            return ""
-        for node in self.tree.tags("title"):
+        for node in self.elements("title"):
             parent = node.parent
             if parent is None or parent.tag in ("head", "body", "html", "noscript"):
                 return " ".join(node.text().split())
@@ -135,7 +151,7 @@ class Document:
     @cached_property
     def base(self) -> str:
         """What the page's links resolve against (HTML standard, "document base URL")."""
-        for node in self.tree.tags("base") if self.is_html else ():
+        for node in self.elements("base"):
             href = node.attrs.get("href")
             if href is not None:
                 return join(self.url, href) or self.url
@@ -143,11 +159,7 @@ class Document:
 
     @cached_property
     def _jsonld(self) -> tuple[list[dict[str, Any]], int]:
-        if not self.is_html:
-            return [], 0
-        scripts = (
-            n for n in self.tree.tags("script") if "ld+json" in n.attrs.sget("type").lower()
-        )
+        scripts = (n for n in self.elements("script") if "ld+json" in n.attrs.sget("type").lower())
         return structured.entities(n.text() for n in scripts)
 
     @property

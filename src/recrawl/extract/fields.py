@@ -101,7 +101,7 @@ def _from_css(doc: Document, spec: FieldSpec) -> str | None:
 
 
 def _from_meta(doc: Document, spec: FieldSpec) -> str | None:
-    for node in doc.tree.tags("meta") if doc.is_html else ():
+    for node in doc.elements("meta"):
         attrs = node.attrs
         if spec.query in (attrs.sget("property").lower(), attrs.sget("name").lower()):
             return attrs.get("content")

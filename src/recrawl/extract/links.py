@@ -12,7 +12,6 @@ from recrawl.model import Links
 
 Headers = Iterable[tuple[str, str]]
 
-_NOFOLLOW = "[rel*=nofollow i]"
 _NOWHERE = re.compile(
     r"(?:javascript|mailto|tel|data|sms|about|blob|callto|whatsapp):", re.IGNORECASE
 )
@@ -35,15 +34,15 @@ def links(doc: Document, honour_nofollow: bool = True, depth: int = 0) -> Links:
     charset = None if doc.charset.startswith("utf-") else doc.charset
     if not doc.is_html:
         return Links(doc.url, (), depth, charset)
-    tags = doc.tree.tags
-    anchors = tags("a") + tags("area")
+    named = doc.elements
+    anchors = named("a") + named("area")
     left_out = 0
-    if honour_nofollow and doc.tree.css_first(_NOFOLLOW) is not None:
+    if honour_nofollow:
         kept = [n for n in anchors if "nofollow" not in n.attrs.sget("rel").lower()]
         left_out, anchors = len(anchors) - len(kept), kept
     found = [n.attrs.get("href") for n in anchors]
-    found += [n.attrs.get("src") for n in tags("iframe") + tags("frame")]
-    for node in tags("link"):
+    found += [n.attrs.get("src") for n in named("iframe") + named("frame")]
+    for node in named("link"):
         rel = node.attrs.sget("rel").lower().split()
         if "next" in rel or "prev" in rel:
             found.append(node.attrs.get("href"))
@@ -60,7 +59,7 @@ def canonical(doc: Document, headers: Headers = ()) -> str | None:
     """
     named = {
         join(doc.base, node.attrs.sget("href"))
-        for node in (doc.tree.tags("link") if doc.is_html else ())
+        for node in doc.elements("link")
         if node.attrs.get("href") and "canonical" in node.attrs.sget("rel").lower().split()
     }
     for name, value in headers:
@@ -86,7 +85,7 @@ def refresh(doc: Document) -> tuple[float, str] | None:
     One that stands in noscript is for readers without scripts and doesn't count, nor does one
     that only reloads the page.
     """
-    for node in doc.tree.tags("meta") if doc.is_html else ():
+    for node in doc.elements("meta"):
         if node.attrs.sget("http-equiv").strip().lower() != "refresh" or _in_noscript(node):
             continue
         m = _REFRESH.match(node.attrs.sget("content"))
@@ -109,7 +108,7 @@ def robots_meta(doc: Document, headers: Headers, agent: str) -> frozenset[str]:
     """
     token = agent.partition("/")[0].strip().lower()
     found: set[str] = set()
-    for node in doc.tree.tags("meta") if doc.is_html else ():
+    for node in doc.elements("meta"):
         if node.attrs.sget("name").strip().lower() in ("robots", token):
             found.update(re.split(r"[\s,]+", node.attrs.sget("content").lower()))
     for name, value in headers:

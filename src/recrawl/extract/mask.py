@@ -67,6 +67,17 @@ _MATCH = re.compile(
     rb"|(?P<num>\d+(?:[.,:/]\d+)*)(?P<tail>(?:st|nd|rd|th)?(?:,? (?:19|20)\d\d\b)?)",
     re.IGNORECASE,
 )  # fmt: skip
+_BEFORE_ALL = _BEFORE | _LABELS | _SINCE | {b"a"}
+_AFTER = _BEFORE | _LABELS | frozenset(
+    b"of de to bis ms sec second seconds view visit visitor subscribers clicks impressions "
+    b"watching viewing users people".split()
+)  # fmt: skip
+_PLAIN = re.compile(
+    rb"\d{1,9}(?:[.,]\d{1,9})?(?:\Z| (?:([A-Za-z]+)(?=[ .,;:!?)]|\Z)(?! ?(?:ago|geleden|fa))"
+    rb"|(?![A-Za-z0-9\-\x80-\xff])))",
+    re.IGNORECASE,
+)
+"""A number that only the words around it could make volatile, the one after it as the group."""
 _VAGUE = re.compile(
     rb"(?:about |over |almost |less than )?\b(?:an?|one|a few|several|some) "
     rb"(?:moments?|seconds?|minutes?|hours?|days?|weeks?|months?|years?) ago\b"
@@ -89,12 +100,29 @@ def masked(text: bytes) -> bytes:
     parts: list[bytes] = []
     at, done = kinds.find(b"0"), 0
     while at >= 0:
+        if end := _plain(text, kinds, at, done):
+            at = kinds.find(b"0", end)
+            continue
         start, end = _volatile(text, kinds, at, done)
         if start >= 0:
             parts += (text[done:start], MASK)
             done = end
         at = kinds.find(b"0", end)
     return b"".join(parts) + text[done:] if parts else text
+
+
+def _plain(text: bytes, kinds: bytes, at: int, floor: int) -> int:
+    """The end of what is a number and no more, as most are; 0 where `_volatile` has to look."""
+    if at and kinds[at - 1] != 32:
+        return 0
+    m = _PLAIN.match(text, at)
+    if m is None:
+        return 0
+    after = m[1]
+    if after is not None and after.lower() in _AFTER:
+        return 0
+    word, _ = _word_before(text, at, floor)
+    return 0 if word in _BEFORE_ALL else m.end(0) if after is None else m.start(1)
 
 
 def _is_token(word: bytes) -> bool:

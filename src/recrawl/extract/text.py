@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.extract.document import Document
@@ -26,6 +29,7 @@ _ROLES = frozenset(
 )
 _ADS = ".ad,.ads,[class*=advert]"
 _DIGIT = re.compile(r"[0-9]")
+_SPACE = ord(" ")
 _SPACES = bytes.maketrans(b"\n\t\r\f\v\0", b"      ")
 _PRODUCT = ("name", "sku", "offers.price", "offers.priceCurrency", "offers.availability")
 _ARTICLE = ("headline",)
@@ -35,15 +39,26 @@ _ESSENTIAL = {
 }  # fmt: skip
 
 
-class Tiers(NamedTuple):
+@dataclass(frozen=True)
+class Tiers:
     """UTF-8 with white space collapsed, in Unicode normal form C.
 
-    In the first, the page's chrome comes after its main text, wherever it stood: so both tiers
-    cost one pass.
+    In `visible`, the page's chrome comes after its main text, wherever it stood: so both tiers
+    cost one pass. `main` is a function of it, computed when first asked.
     """
 
     visible: bytes
-    main: bytes
+    unmasked: bytes
+    verbatim: bytes = b""  # after the main text, never masked
+    masks: bool = field(default=True, compare=False)
+
+    @cached_property
+    def main(self) -> bytes:
+        """The main text, what is volatile in it masked."""
+        return (masked(self.unmasked) if self.masks else self.unmasked) + self.verbatim
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from (self.visible, self.main)
 
 
 def tiers(doc: Document) -> Tiers:
@@ -55,20 +70,22 @@ def tiers(doc: Document) -> Tiers:
     if doc.is_json:
         return _two(canonical(doc.data))
     if doc.is_binary:
-        return Tiers(doc.body, doc.body)
+        return Tiers(doc.body, doc.body, masks=False)
     if not doc.is_html:
         return _two(_collapsed(doc.utf8.decode("utf-8", "replace")))
     facts = essentials(doc)
     extra = b"\n" + canonical(facts) if facts else b""
     title = _collapsed(doc.title)
+    unseen = [doc.elements(name) for name in _UNSEEN]
+    around = {name: doc.elements(name) for name in _CHROME}
     tree = doc.take_tree()
     root = tree.body or tree.root
     if root is None:
         return _two(title + extra)
-    chrome = _collapsed(" ".join(_take_chrome(tree, _drop_unseen(tree))))
+    chrome = _collapsed(" ".join(_take_chrome(tree, around, _drop_unseen(tree, unseen))))
     main = _text(root)
     visible = b"\n".join((title, main, chrome)) + extra
-    return Tiers(visible, masked(title + b"\n" + (main or chrome)) + extra)
+    return Tiers(visible, title + b"\n" + (main or chrome), extra)
 
 
 def essentials(doc: Document) -> dict[str, Any]:
@@ -94,15 +111,18 @@ def essentials(doc: Document) -> dict[str, Any]:
 
 
 def _two(text: bytes) -> Tiers:
-    return Tiers(text, masked(text))
+    return Tiers(text, text)
 
 
 def _collapsed(text: str) -> bytes:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text.replace("\xa0", " "))
     raw = text.encode("utf-8", "replace").translate(_SPACES)
-    while b"  " in raw:
-        raw = b" ".join(raw.split(b"  "))  # halves each run; faster than replace
+    codes = np.frombuffer(raw, np.uint8)
+    space = codes == _SPACE
+    again = space[1:] & space[:-1]
+    if again.any():
+        raw = raw[:1] + codes[1:][~again].tobytes()
     return raw.strip()
 
 
@@ -110,10 +130,10 @@ def _text(node: LexborNode) -> bytes:
     return _collapsed(node.text(separator=" ", strip=True, skip_empty=True))
 
 
-def _drop_unseen(tree: LexborHTMLParser) -> list[LexborNode]:
+def _drop_unseen(tree: LexborHTMLParser, unseen: Iterable[list[LexborNode]]) -> list[LexborNode]:
     """Take out what no reader sees; returns the elements whose role is not content."""
-    for name in _UNSEEN:
-        _drop(tree.tags(name))
+    for nodes in unseen:
+        _drop(nodes)
     roles = []
     for node in tree.css(_ATTRIBUTED):
         attrs = node.attrs
@@ -125,11 +145,16 @@ def _drop_unseen(tree: LexborHTMLParser) -> list[LexborNode]:
     return roles
 
 
-def _take_chrome(tree: LexborHTMLParser, roles: list[LexborNode]) -> list[str]:
-    """Take out navigation, boilerplate, times and advertisements; returns what they said."""
+def _take_chrome(
+    tree: LexborHTMLParser, around: Mapping[str, list[LexborNode]], roles: list[LexborNode]
+) -> list[str]:
+    """Take out navigation, boilerplate, times and advertisements; returns what they said.
+
+    An element within one that is out already says nothing more.
+    """
     said: list[str] = []
-    for name in _CHROME:
-        _drop((n for n in tree.tags(name) if _is_chrome(n, name)), said)
+    for name, nodes in around.items():
+        _drop((n for n in nodes if _is_chrome(n, name)), said)
     _drop(roles, said)
     _drop(tree.css(_ADS), said)
     return said

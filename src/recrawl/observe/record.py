@@ -22,12 +22,15 @@ class NoRecord:
     evidence: str
 
 
-def make_record(doc: Document, specs: Mapping[str, FieldSpec]) -> Record | NoRecord:
+def make_record(
+    doc: Document, specs: Mapping[str, FieldSpec], page: Page | None = None
+) -> Record | NoRecord:
     """What the page says. Takes the document's tree apart where no fields are named: ask last.
 
     With fields, they are the record and both digests are theirs. Without, the record shows the
     title and the essentials of the page's JSON-LD, and the digests are those of the two tiers of
-    `extract.text`.
+    `extract.text`. The second is a function of the first: where that of `page`, the row before
+    this visit, stands for the same text, both are the row's.
     """
     mark = rules_of(specs)
     if specs:
@@ -40,8 +43,11 @@ def make_record(doc: Document, specs: Mapping[str, FieldSpec]) -> Record | NoRec
     shown: dict[str, Any] = {"title": doc.title} if doc.title else {}
     if doc.is_html:
         shown |= essentials(doc)
-    visible, main = tiers(doc)
-    return Record(shown, digest(visible, mark), digest(main, mark))
+    text = tiers(doc)
+    one = digest(text.visible, mark)
+    if page is not None and page.digest1 == one and page.digest2 is not None:
+        return Record(shown, one, page.digest2)
+    return Record(shown, one, digest(text.main, mark))
 
 
 def _missing(

@@ -97,7 +97,7 @@ def _read(
     if honour_nofollow and "nofollow" in directives:
         found = _unfollowed(found)
     own = canonical(doc, outcome.headers)
-    record = make_record(doc, specs)
+    record = make_record(doc, specs, page)
     if isinstance(record, NoRecord):
         return _failed(record.evidence)
     verdict = _compare(record, page, specs)
