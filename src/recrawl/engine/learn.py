@@ -41,9 +41,11 @@ def learn(
         host.n_validator += 1
         kept = verdict is Verdict.NOT_MODIFIED
         host.n_304 += kept
+        # The group learns first: a page whose belief began at the default of 50 days would need
+        # hundreds of visits to see that its validator moves from hour to hour.
+        crawl.validators.observe(*group, tau, not kept, page.n_visits)
         a, b = (page.va, page.vb) if page.va else crawl.validators.belief(*group)
         page.va, page.vb = update(a, b, tau, not kept)
-        crawl.validators.observe(*group, tau, not kept, page.n_visits)
 
 
 def declared_length(outcome: Outcome) -> float:
