@@ -187,7 +187,7 @@ class Worker:
             await self._commit(self.engine.close_pass())
 
     def _worth(self, t: float, keep_on: bool) -> bool:
-        """Does a run that is to end wait until `t`? Not long for hosts that don't answer at all."""
+        """Does a run that is to end wait until `t`? Not long for hosts that don't answer."""
         soon = t - self.clock.now() <= UNREACHABLE_PATIENCE
         return keep_on or soon or not self.engine.only_unreachable()
 

@@ -1,4 +1,4 @@
-"""A crawl without a network: outcomes are data, a store in RAM, every invariant after every step."""
+"""A crawl without a network: outcomes are data, the store is in RAM, all invariants are held."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from engine.harness import ORIGIN, Play, answer, moved, ok, pages, project
 
+from engine.harness import ORIGIN, Play, answer, moved, ok, pages, project
 from recrawl.frontier.admit import AdmitLimits, Scope
 from recrawl.model import Hint, Kind, Links, Refused, State
 from recrawl.urls.patterns import PatternSet

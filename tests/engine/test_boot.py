@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from engine.harness import ORIGIN, T0, Play, answer, no_robots, ok, pages, project, read_twice
 
+from engine.harness import ORIGIN, T0, Play, answer, no_robots, ok, pages, project, read_twice
 from recrawl.engine.boot import LEARNED, learned_meta
 from recrawl.frontier.politeness import PaceRules
 from recrawl.model import Kind, Purpose, State, Verdict, Visit, Wait

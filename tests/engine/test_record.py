@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from engine.harness import (
     GOOD,
     ORIGIN,
@@ -21,7 +22,6 @@ from engine.harness import (
     wire,
     with_headers,
 )
-
 from recrawl.engine.crawl import Planned
 from recrawl.engine.project import Timing
 from recrawl.frontier.queues import PLANNED
@@ -273,7 +273,9 @@ def attempts(site: dict[str, Outcome], budget: Budget, days: int = 30) -> dict[s
     while play.now < T0 + days * DAY:
         play.crawl_once(ask)
         play.close_pass()
-        play.now = max(play.now + HOUR, T0) if play.crawl.window is None else play.crawl.window.ends
+        play.now = (
+            max(play.now + HOUR, T0) if play.crawl.window is None else play.crawl.window.ends
+        )
     counts.pop("/robots.txt")
     return counts
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from engine.harness import (
     ORIGIN,
     T0,
@@ -19,9 +23,6 @@ from engine.harness import (
     robots,
     wire,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from recrawl.frontier.politeness import PaceRules
 from recrawl.frontier.queues import Order
 from recrawl.model import Kind, Limits, Purpose, Refused, State, Visit, Wait
@@ -111,7 +112,7 @@ def test_crawl_delay_of_robots_txt_is_kept() -> None:
                   "/": ok("home", "/a", "/b"), "/a": ok("a"), "/b": ok("b")})  # fmt: skip
     play.crawl_once(site, patience=HOUR)
     times = [e.t for e in play.entries()]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(times)]
     assert len(gaps) == 3 and all(gap >= 29.9 for gap in gaps[1:])
 
 
@@ -130,7 +131,7 @@ def test_one_hostname_has_one_pace_whatever_scheme_and_port() -> None:
 
     play.serve(site, patience=MINUTE)
     assert len(visits) == 6
-    gaps = [b[0] - a[0] for a, b in zip(visits, visits[1:], strict=False)]
+    gaps = [b[0] - a[0] for a, b in itertools.pairwise(visits)]
     assert min(gaps) >= 9.99
 
 

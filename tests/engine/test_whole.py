@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
 from engine.harness import (
     GOOD,
     T0,
@@ -18,10 +22,6 @@ from engine.harness import (
     wire,
     with_headers,
 )
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-
 from recrawl.frontier.admit import AdmitLimits
 from recrawl.frontier.politeness import PaceRules
 from recrawl.model import Blame, Hint, Kind, Outcome, Purpose, Visit, Wait, WireCost

@@ -9,7 +9,7 @@ from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, hostname
 from recrawl.model import Address, Host, Page, Purpose, Request, WireCost
 from recrawl.observe.record import comparable
 
-ROBOTS_BODY = 5_000_000  # the first 500 KiB are read (RFC 9309 2.5); a longer file is asked for whole
+ROBOTS_BODY = 5_000_000  # 500 KiB are read (RFC 9309 2.5); a longer file is asked for whole
 TIGHT_HEAD = 8_192
 SMALLEST_NEW = 65_536  # a page never read isn't worth asking for with less room than this
 COMFORTABLE_NEW = 262_144

@@ -9,7 +9,7 @@ underestimates fast pages by half and more.
 from __future__ import annotations
 
 import math
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,11 +26,7 @@ def update(
     a: ArrayLike, b: ArrayLike, tau: ArrayLike, changed: ArrayLike, since_change: None = None
 ) -> tuple[Floats, Floats]: ...
 def update(
-    a: ArrayLike,
-    b: ArrayLike,
-    tau: ArrayLike,
-    changed: ArrayLike,
-    since_change: float | None = None,
+    a: Any, b: Any, tau: Any, changed: Any, since_change: float | None = None
 ) -> tuple[Floats, Floats] | tuple[float, float]:
     """The belief after a visit `tau` seconds after the last one: shape a, scale^-1 b (seconds).
 

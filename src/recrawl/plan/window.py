@@ -44,7 +44,7 @@ class Window:
     def afford(
         self, hot: np.ndarray, now: float, rows: Rows, budgets: list[float]
     ) -> tuple[Rows, Rows, list[Floats]]:
-        """The first of `rows`, in order, that budgets and hosts can take; their hosts and costs."""
+        """The first of `rows`, in order, that budgets and hosts can take; hosts and costs."""
         host = hot["host_id"][rows]
         keep = within_capacity(host, self.capacity)
         rows, host = rows[keep], host[keep]
