@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from engine.harness import Play, answer, no_robots, ok, pages, read_twice
 
+from engine.harness import Play, answer, no_robots, ok, pages, read_twice
 from recrawl.engine.learn import handshake_bytes
 from recrawl.learn.rate import update
 from recrawl.model import Kind, Outcome, Visit, WireCost

@@ -1,4 +1,4 @@
-"""Windows and passes: what is chosen, what is left out, why, and what a budget lets be spent."""
+"""Windows and passes: what is chosen, what is left out and why, what a budget lets be spent."""
 
 from __future__ import annotations
 

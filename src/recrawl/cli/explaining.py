@@ -47,7 +47,7 @@ def explain_url(settings: Settings, url: str, visits: int, now: float) -> Why:
     """Ask a copy of the engine, made from the store. Nothing is written."""
     from recrawl.cli.session import make_engine
     from recrawl.config.build import project_of
-    from recrawl.engine.explain import explain, find_page
+    from recrawl.engine.explain import bars_of, explain, find_page
     from recrawl.ports import StoreError
     from recrawl.stores import SqliteStore
 
@@ -59,8 +59,7 @@ def explain_url(settings: Settings, url: str, visits: int, now: float) -> Why:
         key = find_page(engine.crawl, url)
         page = store.get_page(*key) if key is not None else None
         history = store.history(*key, limit=visits) if key is not None and page else []
-        bar = float(store.meta().get("bar") or 0.0)
-        return explain(engine.crawl, url, page, history, bar, now)
+        return explain(engine.crawl, url, page, history, bars_of(store.meta()), now)
     finally:
         store.close()
 

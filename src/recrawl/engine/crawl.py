@@ -19,6 +19,7 @@ from recrawl.model import Host, Page, Purpose, Visit
 from recrawl.plan.budget import Account
 from recrawl.plan.sizes import SizeModel
 from recrawl.plan.tariff import Meter
+from recrawl.units import Unit
 
 QUEUED_PER_HOST = 5_000  # new pages held in RAM a host; the rest wait in the store
 ROBOTS_CACHE = 4_096  # parsed robots.txt files held
@@ -63,6 +64,7 @@ class Window:
     ends: float
     account: Account
     bar: float = 0.0  # lambda: the score of the last visit bought
+    bars: dict[Unit, float] = field(default_factory=dict)  # the same in each cap's unit
     cap: float = math.inf  # the body cap that was affordable last
     promised: float = 0.0  # expected spend of planned visits not yet served
     one_pass: bool = False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,11 +16,11 @@ from recrawl.frontier.politeness import ready_at
 from recrawl.frontier.robots import Access, access
 from recrawl.learn.interval import gamma_interval
 from recrawl.model import HOT, Address, Entry, Host, Page, Refusal, State, hot_row
-from recrawl.plan.appraise import appraise
+from recrawl.plan.appraise import Appraisal, appraise
 from recrawl.plan.cost import chance_of_success
 from recrawl.plan.due import due_time
 from recrawl.poisson import Floats
-from recrawl.units import DAY
+from recrawl.units import DAY, Unit
 
 
 @dataclass(slots=True)
@@ -49,15 +51,20 @@ class Why:
     tau: float = 0.0
     chance_stale: float = 0.0
     gain: float = 0.0
-    unit: str = ""
+    validator_shape: float = 0.0  # 0: a visit carries no validator
+    validator_scale: float = 0.0
+    unit: str = ""  # of the cap that binds most; prices and costs are in it
+    weights: dict[str, float] = field(default_factory=dict)  # of each cap's unit in the price
     price: float = 0.0
     expected_cost: float = 0.0
     full_cost: float = 0.0
     not_modified_cost: float = 0.0
+    failed_cost: float = 0.0
     chance_success: float = 1.0
     score: float = 0.0
     bar: float = 0.0
     due: float | None = None
+    too_fast: bool = False  # the bar is out of its reach, however long one waits
     host_ready: float | None = None
     robots: str = ""
     target: str | None = None
@@ -73,9 +80,14 @@ class Why:
 
 
 def explain(
-    crawl: Crawl, url: str, page: Page | None, history: list[Entry], bar: float, now: float
+    crawl: Crawl,
+    url: str,
+    page: Page | None,
+    history: list[Entry],
+    bars: Mapping[Unit, float],
+    now: float,
 ) -> Why:
-    """Everything about one URL. `page`: its row in the store; `bar`: the last window's lambda."""
+    """Everything about one URL. `page`: its row in the store; `bars`: of the last plan."""
     found = crawl.project.normalizer.normalize(url)
     if isinstance(found, Refusal):
         detail = f" ({found.detail})" if found.detail else ""
@@ -87,9 +99,14 @@ def explain(
         return Why(url, found.canonical, known=False, answer=_unknown(crawl, found, host))
     why = Why(url, found.canonical, known=True, answer="")
     _describe(why, crawl, host, page, history, now)
-    _price(why, crawl, page, bar, now)
-    why.answer = _verdict(why, page, host, now)
+    _price(why, crawl, page, bars, now)
+    why.answer = _verdict(why, page, now)
     return why
+
+
+def bars_of(meta: Mapping[str, str]) -> dict[Unit, float]:
+    """What the last unit of each cap bought in the last plan (0: the cap didn't bind)."""
+    return {Unit(unit): float(bar) for unit, bar in json.loads(meta.get("bars") or "{}").items()}
 
 
 def find_page(crawl: Crawl, url: str) -> tuple[int, int] | None:
@@ -151,48 +168,70 @@ def _robots(crawl: Crawl, host: Host, page: Page, now: float) -> str:
     }[may]
 
 
-def _price(why: Why, crawl: Crawl, page: Page, bar: float, now: float) -> None:
+def _price(why: Why, crawl: Crawl, page: Page, bars: Mapping[Unit, float], now: float) -> None:
     """Belief, gain, price, score and due time, by the same code as the plan, in float64."""
-    prior = crawl.prior.belief(page.host_id, page.page_type)
+    _belief(why, crawl, page)
+    units = units_of(crawl)
+    binding = max(units, key=lambda u: bars.get(u, 0.0))
+    top = bars.get(binding, 0.0)
+    weights = [bars.get(u, 0.0) / top if top > 0 else float(u is binding) for u in units]
+    per_price = crawl.project.policy.per_price
+    scheme = scheme_of(crawl, units, now, math.inf)
+    row = np.array([hot_row(page)], HOT)
+
+    def looked_at(t: float) -> tuple[Appraisal, Floats, Floats]:
+        """All of it at `t`, with the price in the binding cap's unit and the score."""
+        seen = appraise(row, t, scheme, np.float64)
+        price = sum((w * c.price for w, c in zip(weights, seen.costs, strict=True)), np.zeros(1))
+        return seen, price, seen.gain / price if per_price else seen.gain
+
+    seen, price, score = looked_at(now)
+    why.unit, why.bar = binding.value, top
+    why.weights = {u.value: w for u, w in zip(units, weights, strict=True)}
+    why.gain, why.price, why.score = float(seen.gain[0]), float(price[0]), float(score[0])
+    why.expected_cost = float(seen.costs[units.index(binding)].expected[0])
+    quoted = scheme.prices.quote(binding, row["host_id"], row["page_type"], row["body"])
+    why.full_cost, why.not_modified_cost = float(quoted.full[0]), float(quoted.unchanged[0])
+    why.failed_cost = float(quoted.failed[0])
+    success = scheme.hosts.success[page.host_id]
+    why.chance_success = float(chance_of_success(success, page.fails))
+    if page.last:
+        why.tau = float(seen.tau[0])
+        why.chance_stale = float(seen.chance_changed()[0])
+        _due(why, crawl, page, lambda tau: looked_at(page.last + float(tau[0]))[2])
+
+
+def _belief(why: Why, crawl: Crawl, page: Page) -> None:
+    group = page.host_id, page.page_type
+    prior = crawl.prior.belief(*group)
     a, b = (page.a, page.b) if page.a else prior
     why.shape, why.scale = a, b
     why.rate_per_day = a / b * DAY
     low, high = gamma_interval(a, b, 0.9)
     why.rate_low, why.rate_high = low * DAY, high * DAY
     why.group_rate_per_day = prior[0] / prior[1] * DAY
-    units = units_of(crawl)
-    scheme = scheme_of(crawl, units, now, math.inf)
-    row = np.array([hot_row(page)], HOT)
-    seen = appraise(row, now, scheme, np.float64)
-    why.unit, why.bar = units[0].value, bar
-    why.price = float(seen.costs[0].price[0])
-    why.expected_cost = float(seen.costs[0].expected[0])
-    quoted = scheme.prices.quote(units[0], row["host_id"], row["page_type"], row["body"])
-    why.full_cost, why.not_modified_cost = float(quoted.full[0]), float(quoted.unchanged[0])
-    success = scheme.hosts.success[page.host_id]
-    why.chance_success = float(chance_of_success(success, page.fails))
-    why.gain = float(seen.gain[0])
-    per_price = crawl.project.policy.per_price
-    why.score = why.gain / why.price if per_price else why.gain
-    if not page.last:
-        return
-    why.tau = float(seen.tau[0])
-    why.chance_stale = float(seen.chance_changed()[0])
-    if bar <= 0:
-        return
+    if page.last and (page.etag or page.last_modified):
+        own = (page.va, page.vb) if page.va else crawl.validators.belief(*group)
+        why.validator_shape, why.validator_scale = own
 
-    def score(tau: Floats) -> Floats:
-        then = appraise(row, page.last + float(tau[0]), scheme, np.float64)
-        return then.gain / then.costs[0].price if per_price else then.gain
 
+def _due(why: Why, crawl: Crawl, page: Page, score: Callable[[Floats], Floats]) -> None:
+    """When the score reaches the bar, within min_gap and the floor (max_gap)."""
     timing = crawl.project.timing
-    wait = max(float(due_time(score, 1, bar)[0]), timing.min_gap)
+    if why.bar > 0:
+        wait = float(due_time(score, 1, why.bar)[0])
+        why.too_fast = math.isinf(wait)
+    elif crawl.project.budget.caps:  # the budget reaches for every page
+        wait = timing.min_gap
+    else:
+        return
+    wait = max(wait, timing.min_gap)
     if page.state is State.LIVE:
         wait = min(wait, timing.max_gap)
     why.due = max(page.last + wait, page.retry_at)
 
 
-def _verdict(why: Why, page: Page, host: Host, now: float) -> str:
+def _verdict(why: Why, page: Page, now: float) -> str:
     if why.robots == "forbidden":
         return "not visited: robots.txt forbids it"
     if page.state is State.NEW:
@@ -201,13 +240,13 @@ def _verdict(why: Why, page: Page, host: Host, now: float) -> str:
         return f"resting: {_rest_reason(page)}"
     if page.state is not State.LIVE:
         return f"{page.state.word}: looked at again now and then, from the re-estimation reserve"
-    if not why.bar:
+    if why.due is None:
         return "due in the next pass"
-    if why.score >= why.bar:
+    if now >= why.due:
         return "worth its price: visited as soon as its host may be asked"
-    if why.due is not None and math.isfinite(why.due):
-        return "fresh enough: not worth its price yet"
-    return "changes too fast for the price of budget: only the floor (max_gap) visits it"
+    if why.too_fast:
+        return "changes too fast for the price of budget: only the floor (max_gap) visits it"
+    return "fresh enough: not worth its price yet"
 
 
 def _rest_reason(page: Page) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -79,7 +80,8 @@ def _nearly_spent(window: Window, budget: dict[Unit, int]) -> bool:
 
 
 def _meta(window: Window, now: float) -> dict[str, str]:
-    return {"bar": repr(window.bar), "planned_at": repr(now)}
+    bars = {unit.value: bar for unit, bar in window.bars.items()}
+    return {"bar": repr(window.bar), "bars": json.dumps(bars), "planned_at": repr(now)}
 
 
 def _open(crawl: Crawl, purse: Purse, now: float, pass_started: float) -> Window:
@@ -149,7 +151,7 @@ def _describe(answer: PlanAnswer, result: PlanResult) -> None:
 
 def _stage(crawl: Crawl, window: Window, result: PlanResult, now: float) -> None:
     """Turn the chosen rows into items that wait for their pages to be loaded."""
-    window.bar = result.bar
+    window.bar, window.bars = result.bar, result.bars
     rows = crawl.mirror.rows
     each = next(iter(result.expected.values()), 0.0) / max(result.rows.size, 1)
     for i, row in enumerate(result.rows.tolist()):
