@@ -86,7 +86,7 @@ class Crawl:
     def project(
         self, *seeds: str, routed: bool = True, sites: str = "", more: str = "", **sections: str
     ) -> None:
-        """Write recrawl.toml: `sections` are lines added to a section, `more` is added as it is."""
+        """Write recrawl.toml: `sections` are lines added to a section, `more` is added as is."""
         hosts = sorted({s.split("/")[2].partition(":")[0] for s in seeds})
         extra = {"project": "", "budget": "", "limits": "", "politeness": ""} | sections
         lines = [

@@ -167,7 +167,7 @@ class Lab(Background):
     def _filled(self, text, asked):
         values = {"n": asked.n, "host": asked.host, "path": asked.path, "port": self.port}
         for name, value in values.items():
-            text = text.replace("{{%s}}" % name, str(value))
+            text = text.replace("{{" + name + "}}", str(value))
         return text.encode("utf-8", "surrogateescape")
 
     def _log(self, asked, status, sent):
