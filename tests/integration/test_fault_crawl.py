@@ -1,4 +1,4 @@
-"""A whole crawl over every fault: each page ends in its verdict at a right price, and it goes on."""
+"""A whole crawl over every fault: each page gets its verdict at a right price, and it goes on."""
 
 import asyncio
 import time
@@ -151,9 +151,7 @@ def host_of(i):
 
 def test_every_fault_ends_in_its_verdict_and_the_crawl_goes_on(faults):
     store = MemoryStore()
-    seeds = [
-        f"http://{host_of(i)}:{faults.port}{path}" for i, path in enumerate(VERDICTS)
-    ]
+    seeds = [f"http://{host_of(i)}:{faults.port}{path}" for i, path in enumerate(VERDICTS)]
     engine = crawl(project(seeds, obey_robots=False), store)
     assert check(engine.crawl) == []
     origins = {h.host_id: h.origin for h in store.load_hosts()}
@@ -208,7 +206,7 @@ class RobotsSite(Background):
             head = await reader.readuntil(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].decode()
             self.paths.append(path)
-            page = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 24\r\n\r\n'
+            page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 24\r\n\r\n"
             page += b'<a href="/private">x</a>'
             answer = self.robots.get(path, page)
             writer.write(answer)
