@@ -7,6 +7,8 @@ import math
 from dataclasses import replace
 
 import pytest
+from scipy import stats
+
 from engine.harness import (
     ORIGIN,
     T0,
@@ -20,8 +22,6 @@ from engine.harness import (
     robots,
     with_headers,
 )
-from scipy import stats
-
 from recrawl.engine.explain import Why, bars_of, explain, find_page
 from recrawl.engine.project import Timing
 from recrawl.model import Kind, Outcome, Visit
@@ -136,9 +136,7 @@ def test_what_was_planned_was_worth_it_by_the_same_numbers(busy: Play) -> None:
     assert staged.keys
     for key, item in play.crawl.staged.items():
         page = play.store.get_page(*key)
-        w = explain(
-            play.crawl, ORIGIN + page.path, page, [], play.crawl.window.bars, play.now
-        )
+        w = explain(play.crawl, ORIGIN + page.path, page, [], play.crawl.window.bars, play.now)
         assert (w.score, w.gain, w.price) == pytest.approx((item.score, item.gain, item.price))
 
 
@@ -156,9 +154,7 @@ def test_the_interval_holds_nine_tenths_of_the_belief(busy: Play) -> None:
         ((Cap(Unit.FETCHES, 10**6, "day"), Cap(Unit.BYTES, 400_000, "day")), "bytes"),
     ],
 )
-def test_with_several_caps_the_one_that_binds_is_priced(
-    caps: tuple[Cap, ...], unit: str
-) -> None:
+def test_with_several_caps_the_one_that_binds_is_priced(caps: tuple[Cap, ...], unit: str) -> None:
     play = Play(project(budget=Budget(caps, 6 * HOUR)), checked=False)
     site = busy_site()
     for _ in range(30):
@@ -170,9 +166,7 @@ def test_with_several_caps_the_one_that_binds_is_priced(
         pytest.fail("no cap binds: the test says nothing")
     key, item = max(play.crawl.staged.items(), key=lambda x: x[1].score)
     page = play.store.get_page(*key)
-    w = explain(
-        play.crawl, ORIGIN + page.path, page, [], bars_of(play.store.meta()), play.now
-    )
+    w = explain(play.crawl, ORIGIN + page.path, page, [], bars_of(play.store.meta()), play.now)
     assert w.unit == unit and w.weights[unit] == 1.0
     assert w.bar == max(planned.bars.values())
     assert w.score / w.bar == pytest.approx(item.score / planned.bar, rel=1e-6)
@@ -274,6 +268,10 @@ def test_explaining_changes_nothing(busy: Play) -> None:
     before = busy.store.scan_hot().tolist(), len(busy.crawl.queues), busy.crawl.next_lease
     why(busy, f"{ORIGIN}/1")
     busy.verify()
-    assert (busy.store.scan_hot().tolist(), len(busy.crawl.queues), busy.crawl.next_lease) == before
-    assert T0 < busy.now
+    assert (
+        busy.store.scan_hot().tolist(),
+        len(busy.crawl.queues),
+        busy.crawl.next_lease,
+    ) == before
+    assert busy.now > T0
     assert with_headers(no_robots(), ("a", "b")).header("a") == "b"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.engine.crawl import Crawl
-from recrawl.engine.scheme import price_book
+from recrawl.engine.crawl import Crawl, hostname
+from recrawl.engine.scheme import price_book, units_of
 from recrawl.frontier.politeness import effective_delay
 from recrawl.model import HAS_VALIDATOR, State
 from recrawl.plan.allocate import Pages, curve
@@ -39,7 +39,7 @@ class Forecast:
     pass_micro_usd: float
     pass_seconds: float  # by politeness alone
     slowest_host: str
-    unit: str  # of the first cap
+    unit: str  # of the cap that takes longest to pay for a pass
     budget_per_day: float | None  # None = no budget
     binds: str  # one sentence: what limits the crawl
     fresh: tuple[AtBudget, ...] = field(default_factory=tuple)
@@ -58,10 +58,11 @@ def forecast(crawl: Crawl) -> Forecast:
     size = book.quote(Unit.BYTES, *columns)
     money = book.quote(Unit.USD, *columns)
     seconds, slowest = _politeness(crawl, rows)
-    cap = _steady_cap(crawl)
-    a_day = cap.amount / _SECONDS[cap.period] * DAY if cap is not None else None
+    amounts = {unit: book.quote(unit, *columns) for unit in units_of(crawl)}
+    cap = _tightest(crawl, {unit: float(q.full.sum()) for unit, q in amounts.items()})
+    a_day = _per_day(cap) if cap is not None else None
     unit = cap.unit if cap is not None else Unit.BYTES
-    full = book.quote(unit, *columns)
+    full = amounts.get(unit, size)
     whole = float(full.full.sum())
     return Forecast(
         pages=len(rows),
@@ -78,20 +79,30 @@ def forecast(crawl: Crawl) -> Forecast:
     )
 
 
-def _steady_cap(crawl: Crawl) -> Cap | None:
-    """The budget's first cap that comes again."""
-    return next((c for c in crawl.project.budget.caps if c.period != "run"), None)
+def _per_day(cap: Cap) -> float:
+    return cap.amount / _SECONDS[cap.period] * DAY
+
+
+def _tightest(crawl: Crawl, whole: dict[Unit, float]) -> Cap | None:
+    """Of the budget's caps that come again, the one that takes longest to pay for one pass."""
+    steady = [c for c in crawl.project.budget.caps if c.period != "run"]
+    return max(steady, key=lambda c: whole[c.unit] / max(_per_day(c), 1e-9), default=None)
 
 
 def _politeness(crawl: Crawl, rows: np.ndarray) -> tuple[float, str]:
-    """How long the host that takes longest is busy with one pass, and its name."""
+    """How long the hostname that takes longest is busy with one pass, and its largest origin.
+
+    The origins of one hostname share its pace.
+    """
     counts = np.bincount(rows["host_id"], minlength=max(crawl.hosts, default=0) + 1)
-    longest, name = 0.0, ""
+    took: dict[str, float] = {}
+    largest: dict[str, tuple[int, str]] = {}
     for host in crawl.hosts.values():
-        took = float(counts[host.host_id]) * effective_delay(host, crawl.project.pace)
-        if took > longest:
-            longest, name = took, host.origin
-    return longest, name
+        name, pages = hostname(host.origin), int(counts[host.host_id])
+        took[name] = took.get(name, 0.0) + pages * effective_delay(host, crawl.project.pace)
+        largest[name] = max(largest.get(name, (0, "")), (pages, host.origin))
+    slowest = max(took, key=took.__getitem__, default="")
+    return (took[slowest], largest[slowest][1]) if took.get(slowest) else (0.0, "")
 
 
 def _binding(
@@ -101,7 +112,9 @@ def _binding(
         if not seconds:
             return "nothing: there is no budget, and no host asks for a delay"
         return f"politeness: {slowest} takes longest"
-    paid_days = whole / a_day if a_day else float("inf")
+    if not a_day:
+        return f"money: the cap of {cap} pays for nothing"
+    paid_days = whole / a_day
     if paid_days * DAY >= seconds:
         return f"money: the cap of {cap} pays one pass in {paid_days:.1f} days"
     return f"politeness: {slowest} can't be asked faster; the cap of {cap} leaves room"
