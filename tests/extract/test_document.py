@@ -175,7 +175,7 @@ def test_no_markup_makes_any_part_raise_and_reading_is_repeatable(parts: list[st
 
 
 def test_elements_are_those_of_the_whole_tree_and_of_html_only() -> None:
-    page = b"<nav><a href=1>x<a HREF=2>y</nav><svg><title>no</title></svg><time>z</time>"
+    page = b"<nav><a href=1>x</a><a HREF=2>y</a></nav><svg><title>no</title></svg><time>z</time>"
     doc = Document(page, "text/html", URL)
     for name in ("a", "nav", "time", "title", "meta"):
         assert [n.html for n in doc.elements(name)] == [n.html for n in doc.tree.tags(name)]

@@ -39,7 +39,6 @@ def pages(n=4000, hosts=8, seed=0, new=0.0):
     hot["flags"] = np.where(rng.random(n) < 0.5, HAS_VALIDATOR, 0)
     hot["value"] = rng.choice([1, 2, 4], n)
     hot["body"] = rng.lognormal(10, 1, n)
-    hot["first_seen"] = int(NOW - 30 * DAY)
     for name in ("a", "b", "va", "vb", "body"):
         hot[name][~live] = 0
     return hot

@@ -232,3 +232,18 @@ def test_text_is_kept_or_escaped(s: str) -> None:
 @pytest.mark.parametrize("make", [to_json])
 def test_fields_stay_legible(make: Callable[[dict[str, Any]], str | None]) -> None:
     assert make({"prix": "12 €", "名": ["a"]}) == '{"prix":"12 €","名":["a"]}'
+
+
+def test_a_row_in_ram_is_small_and_its_columns_are_aligned() -> None:
+    assert HOT.itemsize == 56
+    for name in HOT.names or ():
+        kind, offset = HOT.fields[name][:2]  # type: ignore[index]
+        assert offset % kind.itemsize == 0, name
+
+
+@pytest.mark.parametrize(
+    "retry_at", [0.0, 0.999, 1e9 + 0.999, 2.0**32 - 1, 2.0**32, 1e30, float("inf")]
+)
+def test_a_retry_time_never_wraps_around(retry_at: float) -> None:
+    row = np.array([hot_row(Page(1, 1, "/", retry_at=retry_at))], HOT)[0]
+    assert row["retry_at"] == min(int(min(retry_at, 1e18)), 2**32 - 1)

@@ -62,12 +62,31 @@ def admit_links(crawl: Crawl, links: Links, now: float) -> tuple[Admitted, Write
     addresses, refusals = crawl.project.normalizer.normalize_many(fresh, links.base, links.charset)
     for refusal in refusals:
         _refuse(refusal.reason, "", answer, writes)
+    known = _known(crawl, addresses)
     hint = Hint("", "link", depth=links.depth)
-    for address in addresses:
-        _take(crawl, address, hint, now, answer, writes)
-    if not refusals:  # then every one of them is decided for good, or refused again at the gate
-        _remember(crawl, addresses, keys)
+    for i, address in enumerate(addresses):
+        if known[i]:
+            answer.known += 1
+        else:
+            known[i] = _take(crawl, address, hint, now, answer, writes)
+    if not refusals:  # else it isn't told which href is which address
+        _remember(crawl, known, keys)
     return answer, writes
+
+
+def _known(crawl: Crawl, addresses: list[Address]) -> list[bool]:
+    """Which of the addresses are pages already; one look-up a host."""
+    places: dict[str, list[int]] = {}
+    for i, address in enumerate(addresses):
+        places.setdefault(address.origin, []).append(i)
+    known = [False] * len(addresses)
+    for origin, at in places.items():
+        host = crawl.by_origin.get(origin)
+        if host is not None:
+            rows = crawl.mirror.known(host.host_id, [addresses[i].key for i in at])
+            for i, row in zip(at, rows, strict=True):
+                known[i] = row >= 0
+    return known
 
 
 def _uncached(crawl: Crawl, links: Links, answer: Admitted) -> tuple[list[str], list[str]]:
@@ -96,15 +115,12 @@ def _uncached(crawl: Crawl, links: Links, answer: Admitted) -> tuple[list[str], 
     return fresh, keys
 
 
-def _remember(crawl: Crawl, addresses: list[Address], keys: list[str]) -> None:
-    if len(addresses) != len(keys):
-        return
+def _remember(crawl: Crawl, known: list[bool], keys: list[str]) -> None:
+    """The hrefs that lead to pages need no look the next time."""
     if len(crawl.href_cache) > HREF_CACHE:
         crawl.href_cache.clear()
-    for address, key in zip(addresses, keys, strict=True):
-        host = crawl.by_origin.get(address.origin)
-        if key and host is not None and crawl.mirror.row_of(host.host_id, address.key) >= 0:
-            crawl.href_cache.add(key)
+    crawl.href_cache.update([key for key, is_known in zip(keys, known, strict=True) if is_known])
+    crawl.href_cache.discard("")
 
 
 def _refuse(reason: Refused, origin: str, answer: Admitted, writes: Writes) -> None:
@@ -114,11 +130,12 @@ def _refuse(reason: Refused, origin: str, answer: Admitted, writes: Writes) -> N
 
 def _take(
     crawl: Crawl, address: Address, hint: Hint, now: float, answer: Admitted, writes: Writes
-) -> None:
+) -> bool:
+    """Admit one address or refuse it; True where it is a page now."""
     host = crawl.by_origin.get(address.origin)
     if host is not None and crawl.mirror.row_of(host.host_id, address.key) >= 0:
         answer.known += 1
-        return
+        return True
     reason = crawl.project.gate.check(
         address,
         depth=hint.depth,
@@ -129,7 +146,7 @@ def _take(
     )
     if reason is not None:
         _refuse(reason, address.origin if host is not None else "", answer, writes)
-        return
+        return False
     if host is None:
         host = crawl.add_host(address.origin, now)
     page = _new_page(crawl, host, address, hint, now)
@@ -139,6 +156,7 @@ def _take(
     writes.hosts[host.host_id] = host
     answer.new += 1
     crawl.enqueue_new(page, seed=hint.source == "seed")
+    return True
 
 
 def _new_page(crawl: Crawl, host: Host, address: Address, hint: Hint, now: float) -> Page:

@@ -9,6 +9,7 @@ import numpy as np
 
 from recrawl.frontier.seen import SeenIndex
 from recrawl.model import HOT, Page, hot_row
+from recrawl.model.rows import NEVER
 
 MOST_ATTEMPTS = 3  # of one page in one window
 CLOSED = 128
@@ -84,7 +85,7 @@ class Mirror:
         """While this lasts, rows that may not be bought again rest (their `retry_at` is never)."""
         closed = np.flatnonzero(self.bought)
         saved = self.rows["retry_at"][closed]
-        self.rows["retry_at"][closed] = np.inf
+        self.rows["retry_at"][closed] = NEVER
         try:
             yield
         finally:

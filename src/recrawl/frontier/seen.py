@@ -17,6 +17,7 @@ UNKNOWN = -1
 
 _OVERFLOW_SHARE = 16
 _OVERFLOW_MIN = 64
+_FEW = 4  # keys that are sooner looked up one by one than as an array
 
 
 class _HostKeys:
@@ -42,6 +43,8 @@ class _HostKeys:
         return UNKNOWN
 
     def find_many(self, keys: Sequence[int]) -> list[int]:
+        if len(keys) <= _FEW:
+            return [self.find(key) for key in keys]
         if not len(self.keys):
             get = self.overflow.get
             return [get(key, UNKNOWN) for key in keys]
