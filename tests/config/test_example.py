@@ -93,6 +93,15 @@ def test_schema_describes_every_key_and_forbids_others():
     ]  # fmt: skip
 
 
+def test_schema_says_of_every_key_what_stands_below_it():
+    parts = json_schema()
+    for name, part in (("Document", parts), *parts["$defs"].items()):
+        for key, about in part["properties"].items():
+            said = about.get("description") or "$ref" in str(about)  # sections describe themselves
+            assert said, f"{name}.{key} has no text below it"
+    assert parts["$defs"]["Budget"]["properties"]["per_run"]["description"].startswith("At most")
+
+
 def test_advice_proposes_the_param_form_and_a_budget(read):
     found = advice(read('[urls]\nexclude = ["/*?sort=", "/calendar/"]\n'))
     assert len(found) == 2

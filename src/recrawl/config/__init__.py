@@ -2,7 +2,8 @@
 
 from recrawl.config.advice import advice
 from recrawl.config.example import example_toml
-from recrawl.config.load import ConfigError, json_schema, load
+from recrawl.config.load import ConfigError, load
+from recrawl.config.schema import json_schema
 from recrawl.config.settings import (
     BudgetSettings,
     Cap,

@@ -31,7 +31,7 @@ UNITS = {
 class Section(BaseModel):
     """A table of the file. Unknown keys are mistakes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Project(Section):

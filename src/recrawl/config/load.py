@@ -49,12 +49,6 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Settings:
     return convert(doc, path.absolute())
 
 
-def json_schema() -> dict[str, Any]:
-    """JSON Schema of the project file, for editors."""
-    schema = Document.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-
-
 def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
