@@ -121,6 +121,7 @@ class Worker:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="recrawl-store")
         self._pending = Writes()
         self._stopping = False
+        self._failed = False
         self._limit_reached = False
         self._sent = 0
         self._visits_left: float = math.inf
@@ -170,24 +171,33 @@ class Worker:
 
     async def _window(self, until: float, keep_on: bool) -> None:
         """One window, or one pass: plan, then serve it to its end."""
-        sent = -1
-        while self._sent != sent and not self._over(until) and await self._plan():
-            sent = self._sent
+        before = (-1, 0)
+        while self._moved() != before and not self._over(until) and await self._plan():
+            before = self._moved()
             self.progress.windows += 1
             while not self._over(until):
                 await self._take_in()
                 wait = await self._send(until)
                 if self._tasks or not self._done.empty():
                     await self._await_outcome(wait)
-                elif wait.until < until and self._worth(wait.until, keep_on):
-                    await self.clock.sleep_until(wait.until)
+                elif self._worth(wait.until, until, keep_on):
+                    await self._sleep(wait.until)
                 else:
                     break  # more of this window or pass may wait in the store
         if not self._over(until):
             await self._commit(self.engine.close_pass())
 
-    def _worth(self, t: float, keep_on: bool) -> bool:
-        """Does a run that is to end wait until `t`? Not long for hosts that don't answer."""
+    def _moved(self) -> tuple[int, int]:
+        """Visits sent and put aside: where neither grew, another plan would choose the same."""
+        return self._sent, self.engine.put_aside
+
+    def _worth(self, t: float, until: float, keep_on: bool) -> bool:
+        """Is there something to wait for until `t`? Not in this window, where it ends before.
+
+        A run that is to end does not wait long for hosts that don't answer.
+        """
+        if t >= min(until, self.engine.window_ends):
+            return False
         soon = t - self.clock.now() <= UNREACHABLE_PATIENCE
         return keep_on or soon or not self.engine.only_unreachable()
 
@@ -207,7 +217,7 @@ class Worker:
         if again - now > PATIENCE:
             return False
         self.engine.again()
-        await self.clock.sleep_until(again)  # a host put pages off: ask once more
+        await self._sleep(again)  # a host put pages off: ask once more
         return await self._plan()
 
     async def _take_in(self) -> None:
@@ -252,7 +262,9 @@ class Worker:
         await self._commit(writes)
         self._visits_left -= len(visits)
         self._sent += len(visits)
+        now = self.clock.now()
         for visit in visits:
+            self.engine.launched(visit.lease, now)
             task = asyncio.create_task(self._fetch(visit))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -278,9 +290,14 @@ class Worker:
     async def _rest(self, until: float) -> None:
         """Between two windows."""
         ends = self.engine.window_ends
-        wake = min(ends if ends > self.clock.now() else self.progress.next_due, until)
-        while not self._over(until) and (now := self.clock.now()) < wake:
-            await self.clock.sleep_until(wake if self.jumps else min(wake, now + 0.5))
+        wake = ends if ends > self.clock.now() else self.progress.next_due
+        if not self._over(until):
+            await self._sleep(min(wake, until))
+
+    async def _sleep(self, t: float) -> None:
+        """Until `t`, or until the run is stopped."""
+        while not self._stopping and (now := self.clock.now()) < t:
+            await self.clock.sleep_until(t if self.jumps else min(t, now + 0.5))
 
     async def _drain(self) -> None:
         """Wait for what is in flight and record it."""
@@ -291,8 +308,11 @@ class Worker:
             await self._commit(self._pending)
 
     async def _commit(self, writes: Writes) -> None:
-        if writes:
+        """Make it durable. After a failure nothing more is: RAM is ahead of the store then."""
+        if writes and not self._failed:
+            self._failed = True
             await self._in_thread(self.store.commit, writes)
+            self._failed = False
             if self._on_progress is not None:
                 self._on_progress(self.progress)
 

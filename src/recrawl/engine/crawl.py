@@ -54,6 +54,7 @@ class Flight:
 
     visit: Visit
     item: Planned | RobotsCheck
+    bought: float = 0.0  # when `next` gave it out
 
 
 @dataclass(slots=True)

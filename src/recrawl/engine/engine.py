@@ -12,7 +12,7 @@ from recrawl.engine.plan import PlanAnswer, plan, stock
 from recrawl.engine.project import Project
 from recrawl.engine.purse import Purse
 from recrawl.engine.record import record
-from recrawl.engine.serve import next_visit
+from recrawl.engine.serve import launched, next_visit
 from recrawl.model import (
     Hint,
     Host,
@@ -93,6 +93,10 @@ class Engine:
         """The next visit, or when to ask again. Never blocks. `u` in [0, 1) jitters the delay."""
         return next_visit(self.crawl, now, u)
 
+    def launched(self, lease: int, now: float) -> None:
+        """The request of that visit goes out now, after its commit."""
+        launched(self.crawl, lease, now)
+
     def record(self, lease: int, outcome: Outcome, now: float) -> tuple[Observation, Writes]:
         """Take in an outcome. Raises KeyError for a lease that isn't out."""
         observation, writes = record(self.crawl, lease, outcome, now)
@@ -108,6 +112,12 @@ class Engine:
     def window_ends(self) -> float:
         """When the present window is over (its plan's next due time, for a pass)."""
         return self.crawl.resume_at
+
+    @property
+    def put_aside(self) -> int:
+        """Visits of this window given up: more than what was left could be needed."""
+        window = self.crawl.window
+        return window.unaffordable if window is not None else 0
 
     @property
     def again_at(self) -> float:

@@ -40,7 +40,9 @@ def next_visit(crawl: Crawl, now: float, u: float) -> tuple[Visit | Wait, Writes
     for _ in range(LOOKS):
         popped = crawl.queues.pop(now)
         if popped is None:
-            return Wait(crawl.queues.wait_until(now), "no host is ready"), writes
+            until = crawl.queues.wait_until(now)
+            over = until >= window.ends  # what can't be had in this window isn't waited for
+            return Wait(math.inf if over else until, "no host is ready"), writes
         host_id, item = popped
         host = crawl.hosts[host_id]
         visit = _buy(crawl, host, item, now, writes)
@@ -51,7 +53,7 @@ def next_visit(crawl: Crawl, now: float, u: float) -> tuple[Visit | Wait, Writes
             continue
         sent(host, now, crawl.project.pace, u)
         crawl.queues.sent(host_id, ready_at(host))
-        crawl.flights[visit.lease] = Flight(visit, item)
+        crawl.flights[visit.lease] = Flight(visit, item, now)
         window.served += 1
         writes.hosts[host_id] = host
         writes.reserved.append(
@@ -91,6 +93,18 @@ def _room_for_new(crawl: Crawl) -> bool:
         return True
     room = window_budget(window.account).get(units_of(crawl)[0], 0)
     return room - max(0.0, window.promised) > 0
+
+
+def launched(crawl: Crawl, lease: int, now: float) -> None:
+    """A visit's request goes out only now, its promise having been made durable: its host's delay
+    counts from here.
+    """
+    flight = crawl.flights[lease]
+    late = now - flight.bought
+    if late > 0:
+        host = crawl.hosts[flight.visit.host_id]
+        host.next_ok += late
+        crawl.queues.set_ready(host.host_id, ready_at(host))
 
 
 def skip(crawl: Crawl, host: Host) -> None:
