@@ -61,12 +61,12 @@ def test_the_validator_is_judged_by_what_it_answers(
     play: Play, again: Outcome, kept: bool
 ) -> None:
     play.crawl_once(pages({"/": ok("one", etag='"1"')}))
-    prior = play.crawl.validators.belief(1, 0)
     first = play.page("/").last
     play.close_pass()
     play.now += DAY
     play.crawl_once(pages({"/": again}))
     page, host = play.page("/"), play.store.load_hosts()[0]
+    prior = play.crawl.validators.belief(1, 0)  # its group's, this very answer taken in
     assert (page.va, page.vb) == pytest.approx(update(*prior, page.last - first, not kept))
     assert (host.n_validator, host.n_304) == (1, int(kept))
 

@@ -248,7 +248,7 @@ UNITS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     unit=st.sampled_from(list(UNITS)),
     amount=st.floats(0.001, 1.0),
