@@ -121,7 +121,7 @@ def _collapsed(text: str) -> bytes:
     codes = np.frombuffer(raw, np.uint8)
     space = codes == _SPACE
     again = space[1:] & space[:-1]
-    if again.any():
+    if np.count_nonzero(again):
         raw = raw[:1] + codes[1:][~again].tobytes()
     return raw.strip()
 
