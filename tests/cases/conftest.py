@@ -71,6 +71,7 @@ class Crawl:
     labs: list[Lab] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     clock: MadeUpClock = field(default_factory=MadeUpClock)
+    monkeypatch: Any = None
 
     @property
     def lab(self) -> Lab:
@@ -202,7 +203,7 @@ class Crawl:
 def crawl(tmp_path, monkeypatch, capsys):
     """A project in an empty folder, its labs closed afterwards."""
     monkeypatch.chdir(tmp_path)
-    made = Crawl(tmp_path, capsys)
+    made = Crawl(tmp_path, capsys, monkeypatch=monkeypatch)
     yield made
     for lab in made.labs:
         lab.__exit__()

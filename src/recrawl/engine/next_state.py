@@ -15,7 +15,10 @@ from recrawl.model import (
     Verdict,
 )
 
-MASS_ANSWERS = 10  # a host's answers in a window before a mass disappearance can be seen
+MASS_ANSWERS = 10  # answers about known pages in a window that show a mass disappearance,
+FEWEST_ANSWERS = 3  # on a small host half as many as it has pages, but at least these
+MASS_NOTE = "most of its pages answered 404 at once: not believed until they are asked again"
+MASS_DOUBLINGS = 6  # asked again after 1, 2, 4 ... 32 hours, what is still 404 then is gone
 MAX_DOUBLINGS = 30
 PERMANENT = 4  # a permanent redirect is looked at again so many times more rarely than another
 
@@ -29,8 +32,9 @@ def settle_state(
     """
     before = page.state
     page.last_attempt = now
-    _count_answer(crawl, host, observation.verdict)
     verdict = observation.verdict
+    if before is State.LIVE:
+        _count_answer(crawl, host, page, verdict)
     if verdict.is_reading:
         page.fails, page.missing, page.retry_at, page.target = 0, 0, 0.0, None
         page.state = move(before, verdict)
@@ -61,25 +65,40 @@ def settle_state(
     return False
 
 
-def _count_answer(crawl: Crawl, host: Host, verdict: Verdict) -> None:
+def _count_answer(crawl: Crawl, host: Host, page: Page, verdict: Verdict) -> None:
+    """Keep count of what becomes of a host's known pages in this window.
+
+    A suspicion outlives the window and a restart (`host.note`). Only the pages under it can lift
+    it, by coming back: they are asked more rarely than the others.
+    """
     window = crawl.window
-    if window is not None:
-        window.answered[host.host_id] = window.answered.get(host.host_id, 0) + 1
-        if verdict is Verdict.GONE:
-            window.gone[host.host_id] = window.gone.get(host.host_id, 0) + 1
+    suspicious = host.note == MASS_NOTE
+    if window is None or not (verdict.is_reading or verdict is Verdict.GONE):
+        return
+    if suspicious and not page.missing:
+        return
+    gone = window.gone.get(host.host_id, 0) + (verdict is Verdict.GONE)
+    answered = window.answered.get(host.host_id, 0) + 1
+    window.gone[host.host_id], window.answered[host.host_id] = gone, answered
+    enough = max(FEWEST_ANSWERS, min(MASS_ANSWERS, host.n_pages / 2))
+    if not suspicious and answered >= enough and gone > crawl.project.mass_gone * answered:
+        host.note = MASS_NOTE
+    elif suspicious and gone <= crawl.project.mass_gone * answered:
+        if answered >= min(FEWEST_ANSWERS, host.n_pages / 4):
+            host.note = ""
 
 
 def _gone(crawl: Crawl, host: Host, page: Page, outcome: Outcome, now: float) -> bool:
-    """404 or 410: believed once confirmed, and never while most of the host disappears at once."""
+    """404 or 410: believed once confirmed, and while most of the host disappears at once only
+    after days of asking ever more rarely.
+    """
     timing = crawl.project.timing
     before = page.state
     page.missing += 1
-    if before is State.LIVE and mass_disappearance(crawl, host):
+    if before is State.LIVE and host.note == MASS_NOTE and page.fails < MASS_DOUBLINGS:
         page.missing = 1
-        page.retry_at = now + timing.confirm
-        host.note = (
-            "most of its pages answered 404 at once: not believed until they are asked again"
-        )
+        page.retry_at = now + timing.confirm * 2**page.fails
+        page.fails += 1
         return False
     page.state = move(
         before,
@@ -91,16 +110,8 @@ def _gone(crawl: Crawl, host: Host, page: Page, outcome: Outcome, now: float) ->
     if page.state is not State.GONE:
         page.retry_at = now + timing.confirm
         return False
+    if host.note == MASS_NOTE and page.fails >= MASS_DOUBLINGS:
+        host.note = ""  # it was no accident
     seen_gone = min(max(0, page.missing - crawl.project.confirmations), MAX_DOUBLINGS)
     page.retry_at = now + min(timing.recheck * 2**seen_gone, timing.recheck_cap)
     return before is not State.GONE and page.last > 0
-
-
-def mass_disappearance(crawl: Crawl, host: Host) -> bool:
-    """True where more than `mass_gone` of a host's answers in this window were 404."""
-    window = crawl.window
-    if window is None:
-        return False
-    answered = window.answered.get(host.host_id, 0)
-    gone = window.gone.get(host.host_id, 0)
-    return answered >= MASS_ANSWERS and gone > crawl.project.mass_gone * answered

@@ -8,6 +8,8 @@ from recrawl.frontier.queues import URGENT
 from recrawl.frontier.robots import Access, access, next_hop, robots_due, settle_robots
 from recrawl.model import Host, Kind, Observation, Outcome, Page, Refused, State, Verdict, Writes
 
+UNREADABLE = "robots.txt can't be read"
+
 
 def gate(crawl: Crawl, host: Host, now: float) -> Access:
     """What robots.txt lets us do with a host's pages now; ASK puts the question in its queue.
@@ -52,8 +54,9 @@ def record_robots(
     crawl.forget_robots(host)
     crawl.queues.open_gate(host.host_id)
     if access(host, now) is Access.CLOSED:
-        host.note = f"robots.txt can't be read ({outcome.kind}): nothing is fetched for now"
+        host.note = f"{UNREADABLE} ({outcome.kind}): nothing is fetched for now"
         crawl.queues.hold(host.host_id, max(host.robots_until, ready_at(host)))
         return Observation(Verdict.FAILED, evidence=said)
-    host.note = ""
+    if host.note.startswith(UNREADABLE):
+        host.note = ""
     return Observation(Verdict.ROBOTS, evidence=said)
