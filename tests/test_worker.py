@@ -20,9 +20,10 @@ from recrawl.frontier.politeness import PaceRules
 from recrawl.model import Outcome, Request, State, Verdict, Writes
 from recrawl.plan.budget import Budget, Cap
 from recrawl.ports import Store, StoreError
+from recrawl.progress import Ended, Progress
 from recrawl.stores import MemoryStore
 from recrawl.units import Unit
-from recrawl.worker import Ended, Progress, Worker
+from recrawl.worker import Worker
 from servers.site import Site, linked
 
 

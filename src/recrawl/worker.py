@@ -11,8 +11,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from recrawl.engine import Engine
 from recrawl.model import Change, Outcome, Verdict, Visit, Wait, Writes
 from recrawl.ports import Clock, Fetcher, Store
-from recrawl.units import Spend
+from recrawl.progress import Ended, Progress
 
 
 def _since(store: Store, now: float) -> float:
@@ -35,57 +34,6 @@ GROUP_COMMIT = 0.01  # seconds an outcome may wait for company before it is comm
 UNREACHABLE_PATIENCE = 20.0  # seconds a run waits for hosts that answer nothing
 PATIENCE = 900.0  # seconds a run waits for a host that put its pages off
 BATCH = 200  # outcomes taken into one transaction
-
-
-class Ended(StrEnum):
-    """Why a run ended."""
-
-    DONE = "done"
-    NOTHING_DUE = "nothing due"
-    BUDGET = "budget spent"
-    LIMIT = "limit reached"
-    TIME = "time is up"
-    INTERRUPTED = "interrupted"
-
-
-@dataclass(slots=True)
-class Progress:
-    """What a run has done so far; shown while it runs, returned when it ends."""
-
-    visits: int = 0
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    failed: int = 0
-    gone: int = 0
-    moved: int = 0
-    robots: int = 0
-    windows: int = 0
-    discovered: int = 0
-    spend: Spend = field(default_factory=Spend)
-    ended: Ended = Ended.DONE
-    reason: str = ""
-    next_due: float = math.inf
-
-    def count(self, writes: Writes) -> None:
-        """Add the ledger lines of one outcome."""
-        for entry in writes.entries:
-            self.visits += 1
-            self.spend += entry.spend
-            self.discovered += entry.discovered
-            name = _COUNTED.get(entry.verdict, "failed")
-            setattr(self, name, getattr(self, name) + 1)
-
-
-_COUNTED = {
-    Verdict.NEW: "new",
-    Verdict.CHANGED: "changed",
-    Verdict.SAME: "unchanged",
-    Verdict.NOT_MODIFIED: "unchanged",
-    Verdict.GONE: "gone",
-    Verdict.MOVED: "moved",
-    Verdict.ROBOTS: "robots",
-}
 
 
 class Worker:
@@ -284,7 +232,7 @@ class Worker:
             timeout = None
         if self._done.empty():
             await asyncio.wait(self._tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if self._tasks:
+        if self._tasks and not self._done.empty():
             await asyncio.wait(self._tasks, timeout=1.0 if self.jumps else GROUP_COMMIT)
 
     async def _rest(self, until: float) -> None:

@@ -17,8 +17,8 @@ import pytest
 
 from recrawl.cli.crawling import exit_code
 from recrawl.config import load
+from recrawl.progress import Ended, Progress
 from recrawl.stores import SqliteStore
-from recrawl.worker import Ended, Progress
 from servers.site import Site, linked
 
 DONE, FAILURE, USAGE, NOTHING_DUE, INTERRUPTED = 0, 1, 2, 3, 130

@@ -12,7 +12,7 @@ from recrawl.cli.options import DEFAULT_CONFIG, Config, Json
 from recrawl.cli.output import emit, emit_json, say, show_table
 
 if TYPE_CHECKING:
-    from recrawl.worker import Progress
+    from recrawl.progress import Progress
 
 
 def add_to(app: typer.Typer) -> None:
@@ -67,7 +67,7 @@ def _seconds(duration: str) -> float | None:
 
 def exit_code(done: Progress) -> int:
     """What a run's end means to a script."""
-    from recrawl.worker import Ended
+    from recrawl.progress import Ended
 
     return {
         Ended.INTERRUPTED: INTERRUPTED,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from recrawl.units import format_bytes, format_usd
 
 if TYPE_CHECKING:
-    from recrawl.worker import Progress
+    from recrawl.progress import Progress
 
 ON_TERMINAL, ELSEWHERE = 0.2, 10.0  # seconds between two lines
 

@@ -15,8 +15,9 @@ from recrawl.config.settings import Settings
 from recrawl.engine import Engine, Project
 from recrawl.fetch.http import HttpFetcher
 from recrawl.ports import Clock, Fetcher, Store
+from recrawl.progress import Progress
 from recrawl.stores import SqliteStore
-from recrawl.worker import Progress, Worker
+from recrawl.worker import Worker
 
 
 class WallClock:

@@ -16,6 +16,7 @@ from recrawl.model import Entry, Purpose, Verdict
 from recrawl.plan.budget import Budget, Cap
 from recrawl.plan.policies import get_policy
 from recrawl.plan.tariff import Tariff
+from recrawl.progress import Progress
 from recrawl.sim.best import best_possible
 from recrawl.sim.clock import SharedClock, VirtualClock
 from recrawl.sim.demo import USD_PER_GB, DemoPlan, DemoResult, Waste
@@ -29,7 +30,7 @@ from recrawl.units import HOUR, Unit
 from recrawl.urls.canonical import Normalizer
 from recrawl.urls.match import SiteMatcher, SiteRule
 from recrawl.urls.patterns import PatternSet
-from recrawl.worker import Progress, Worker
+from recrawl.worker import Worker
 
 USER_AGENT = "recrawl-demo/0.1 (a made-up web on this machine)"
 PACE = PaceRules(delay=0.0, concurrency=8)  # made-up servers don't tire; one of them throttles
