@@ -247,4 +247,6 @@ def test_robots_txt_in_every_shape(name):
     assert check(engine.crawl) == []
     assert {p for p in site.paths if p not in answers} == fetched
     robots = [e for e in store.entries() if e.purpose is Purpose.ROBOTS]
-    assert robots and all(e.spend.bytes == e.up + e.down > 0 for e in robots)
+    hops = sum(p in ("/robots.txt", "/r2.txt") for p in site.paths)
+    assert len(robots) == hops, "every hop has a line"
+    assert all(e.spend.bytes == e.up + e.down > 0 for e in robots)

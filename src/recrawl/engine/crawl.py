@@ -108,6 +108,7 @@ class Crawl:
         self.href_cache: set[str] = set()
         self.seed_hosts: set[str] = set()  # named by the user: may be private
         self.overflowed: set[int] = set()  # hosts whose new pages partly wait in the store
+        self.robots_booked: dict[int, float] = {}  # when each host's robots.txt was last booked
         self._meters: dict[str, Meter] = {}
         self._robots: OrderedDict[int, Robots] = OrderedDict()
         for host in self.hosts.values():

@@ -133,7 +133,18 @@ def _book(
     if crawl.window is not None:
         crawl.window.account.settle(visit.reserved, spend)
     page_type = flight.item.page.page_type if isinstance(flight.item, Planned) else 0
+    if isinstance(flight.item, RobotsCheck):
+        now = _after_last(crawl, visit.host_id, now)
     writes.entries.append(entry(visit, outcome, observation, spend, page_type, admitted, now))
+
+
+def _after_last(crawl: Crawl, host_id: int, now: float) -> float:
+    """The hops of one robots.txt may come within a millisecond (or while a made-up clock stands):
+    each keeps a line of its own in the ledger.
+    """
+    t = max(now, crawl.robots_booked.get(host_id, 0.0) + 0.002)
+    crawl.robots_booked[host_id] = t
+    return t
 
 
 def entry(

@@ -36,7 +36,6 @@ class Purpose(Word):
     SIGNAL = 4
     LISTING = 5
     ROBOTS = 6
-    SAMPLE = 7  # the priced sample of `init` and `plan`
 
 
 class Verdict(Word):
