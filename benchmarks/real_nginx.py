@@ -101,11 +101,12 @@ class Nginx:
                 else "",
             )
         )
-        self._process = subprocess.Popen(
-            [NGINX, "-p", self.folder, "-c", self.folder / "nginx.conf"],
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "stderr").open("w"),
-        )
+        with (self.folder / "stderr").open("w") as errors:
+            self._process = subprocess.Popen(
+                [NGINX, "-p", self.folder, "-c", self.folder / "nginx.conf"],
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
         until = time.monotonic() + 10
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until:
@@ -128,6 +129,11 @@ class Nginx:
     ) -> None:
         self._process.terminate()
         self._process.wait(10)
+
+    def log_size(self) -> int:
+        """Bytes of the access log: it grows with every answer."""
+        log = self.folder / "access.log"
+        return log.stat().st_size if log.exists() else 0
 
     def hits(self, skip: int = 0) -> list[Hit]:
         """The access log from line `skip` on."""
