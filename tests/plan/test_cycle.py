@@ -213,6 +213,20 @@ def test_the_sample_is_uniform_over_live_pages_and_frozen_before_anything_else()
     assert 0 < result.due[drawn].sum() < drawn.sum()
 
 
+@pytest.mark.parametrize("bare", [0.0, 0.25, 1.0])
+def test_verification_costs_its_share_with_the_draws_sent_bare_at_full_price(bare):
+    hot = pages(2000, hosts=1)
+    hot["flags"], hot["va"], hot["vb"] = HAS_VALIDATOR, 0.1, 1e8  # nearly all answer 304
+    s, budget = scheme(hosts=1), 2e6
+    cost = []
+    for seed in range(60):
+        result = plan(hot, {B: budget}, s, Rules(Shares(0.0, 0.0, 0.1, bare)), seed)
+        seen = appraise(hot[result.rows], NOW, s, np.float64)
+        paid = np.where(result.unconditional, seen.fullest[0], seen.costs[0].expected)
+        cost.append(paid[result.purposes == Purpose.VERIFICATION].sum())
+    assert np.mean(cost) == pytest.approx(0.1 * budget, rel=0.1)
+
+
 def test_reserves_take_their_shares_and_flow_back():
     hot = pages(3000, new=0.3)
     hot["last"][:300], hot["state"][:300] = NOW - 400 * DAY, State.LIVE

@@ -18,6 +18,8 @@ from recrawl.plan.window import Rows, Window
 from recrawl.poisson import Floats
 from recrawl.units import Unit
 
+DRAWN_TO_PRICE = 1000  # live pages that the cost of a verification draw is reckoned from
+
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
@@ -85,17 +87,26 @@ def _verification(
     Returns how many draws can't be visited now (failing, just visited, or hosts that are full).
     """
     live, share = m.live(), w.share(rules.shares.verification)
-    known = ~m.new
-    wanted = [
-        b / max(float(c[known].mean()) if known.any() else 1.0, 1e-9)
-        for b, c in zip(share, m.expected, strict=True)
-    ]
+    means = _draw_costs(hot[live[:: max(1, live.size // DRAWN_TO_PRICE)]], now, w.scheme, rules)
+    wanted = [b / max(mean, 1e-9) for b, mean in zip(share, means, strict=True)]
     drawn = draw_verification(live, 1.0, min(wanted), rng)
     standing = m.standing[drawn] % 16
     able = drawn[(standing == Standing.LIVE) | (standing == Standing.OVERDUE)]
     rows, host, costs = w.afford(hot, now, able, w.left)
     w.take(rows, Purpose.VERIFICATION, host, costs)
     return drawn.size - rows.size
+
+
+def _draw_costs(some: np.ndarray, now: float, scheme: Scheme, rules: Rules) -> list[float]:
+    """Mean expected cost of a verification draw by unit: some are sent without validators."""
+    if not some.size:
+        return [1.0] * len(scheme.units)
+    seen = appraise(some, now, scheme, np.float64)
+    bare = rules.shares.unconditional
+    return [
+        float(((1.0 - bare) * cost.expected + bare * np.maximum(full, cost.expected)).mean())
+        for cost, full in zip(seen.costs, seen.fullest, strict=True)
+    ]
 
 
 def _reestimation(
