@@ -1,5 +1,6 @@
 """What is found, what may not be taken in, redirects and canonicals, several hosts, restarts."""
 
+import itertools
 import signal
 import time
 
@@ -58,11 +59,12 @@ def test_what_a_seed_redirects_to(crawl, target, visited, status):  # FRO-17
     route_all(crawl)
     crawl.passes(3)
     led = [a for a in crawl.lab.pages() if (a.host, a.path) != ("some-site.test", "/")]
-    assert {a.path for a in led} == ({"/x", led[0].path} if visited else set())
+    assert bool(led) == visited
     if not visited:
         assert crawl.refused()["outside the project's sites"] >= 1
     elif "www" in target:
         assert {a.path for a in crawl.lab.pages("www.some-site.test")} == {"/", "/x"}
+        assert len(crawl.lab.of("/x")) == 3  # also after a restart
 
 
 def route_all(crawl):
@@ -117,15 +119,11 @@ def test_a_path_that_grows(crawl, link):  # FRO-25
 
 
 def test_dots_are_resolved(crawl):  # FRO-27
-    links = ("./", "././x", "%2e/", "x", "./x", "y/../x", "%2E%2e/x", "/./x", "z/.", ".")
-    crawl.serve({"any.test": {"*": page(*links)}})
+    links = ("./", "././x", "%2e/", "x", "./x", "y/../x", "%2E%2e/x", "/./x", "../z/.", ".")
+    crawl.serve({"any.test": {"/": page(*links), "*": {"b": "x"}}})
     crawl.project("http://any.test/")
     crawl.passes()
-    assert {a.path for a in crawl.lab.pages()} == {"/", "/x", "/z/", "/z/x", "/z/z/"} & {
-        a.path for a in crawl.lab.pages()
-    }
-    assert all("." not in a.path and "%2" not in a.path for a in crawl.lab.pages())
-    assert len(crawl.lab.of("/x")) == 1
+    assert sorted(a.path for a in crawl.lab.pages()) == ["/", "/x", "/z/"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 307])
@@ -152,10 +150,10 @@ def test_hosts_do_not_wait_for_a_slow_one(crawl):  # FRO-09
     for host in hosts:
         times = [a.t for a in crawl.lab.asked if a.host == host]
         assert len(times) == 22
-        assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= 1.0
+        assert min(b - a for a, b in itertools.pairwise(times)) >= 1.0
         assert times[-1] - times[0] < 40.0
     times = [a.t for a in crawl.lab.asked if a.host == "slow.test"]
-    gaps = [b - a for a, b in zip(times[1:], times[2:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(times[1:])]
     assert len(times) == 22 and 8.0 <= min(gaps) <= max(gaps) < 9.5
 
 
@@ -170,7 +168,7 @@ def test_many_links_of_one_host_keep_its_gap(crawl):  # FRO-07
     for host in ("a.test", "b.test", "c.test"):
         times = [a.t for a in crawl.lab.asked if a.host == host]
         assert len(times) == 10
-        assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= 0.19
+        assert min(b - a for a, b in itertools.pairwise(times)) >= 0.19
 
 
 def test_a_second_process_on_one_store_is_told_so(crawl):  # FRO-07, STO-01
@@ -181,7 +179,7 @@ def test_a_second_process_on_one_store_is_told_so(crawl):  # FRO-07, STO-01
     second = crawl.cli("run", "--json", "-q")
     assert second.code == 1
     assert "recrawl.db" in second.err and not second.out.strip()
-    out, err = first.communicate(timeout=30)
+    _, err = first.communicate(timeout=30)
     assert first.returncode == 0, err
     assert sorted(a.path for a in crawl.lab.pages()) == ["/", "/a"]
 
@@ -243,8 +241,10 @@ def test_killed_before_the_first_page_was_read(crawl, moment):  # FRO-05
 
     crawl.serve({"any.test": {"/": page("/a"), "*": {"b": "x", "delay": 0.2}}}, on_request=kill)
     crawl.project("http://any.test/")
-    running.append(crawl.start("run", "-q"))
-    running[0].wait(timeout=30)
+    process = crawl.start("run", "-q")
+    running.append(process)
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL
     assert crawl.run()["new"] == 2
 
 
@@ -264,7 +264,7 @@ def test_the_wall_clock_steps_while_it_runs(crawl, monkeypatch, step):  # SCH-14
     crawl.run()
     assert len(crawl.lab.pages()) == 7 and stepped
     times = [a.t for a in crawl.lab.asked]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(times)]
     assert 0.28 <= min(gaps) <= max(gaps) < 2.0
 
 

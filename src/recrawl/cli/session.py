@@ -21,15 +21,28 @@ from recrawl.worker import Worker
 
 
 class WallClock:
-    """`ports.Clock` on the machine's time."""
+    """`ports.Clock`: the machine's time when it was made, from then on a clock that nobody sets.
+
+    A run's pace, its windows and its ledger so stay in order when the wall clock is set back or
+    forward meanwhile; the next run begins from the time that is then right.
+    """
+
+    def __init__(self) -> None:
+        self._offset = time.time() - _steady()
 
     def now(self) -> float:
-        return time.time()
+        return _steady() + self._offset
 
     async def sleep_until(self, t: float) -> None:
-        """In short steps, so that a wall clock that is set right isn't slept through."""
-        while (left := t - time.time()) > 0:
+        """In short steps: a machine that was suspended meanwhile doesn't oversleep."""
+        while (left := t - self.now()) > 0:
             await asyncio.sleep(min(left, 60.0))
+
+
+def _steady() -> float:
+    """Seconds that are never set; with those of a suspended machine, where that is told."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 def open_store(settings: Settings, *, create: bool = True) -> SqliteStore:
@@ -49,14 +62,14 @@ def make_engine(project: Project, store: Store, now: float) -> Engine:
     )
 
 
-def make_fetcher(settings: Settings) -> HttpFetcher:
-    """The project's fetcher. Raises RouteError where credentials are missing."""
-    routes = {name: route for name, route in routes_of(settings).items() if name != "direct"}
+def make_fetcher(settings: Settings, clock: Clock) -> HttpFetcher:
+    """The project's fetcher, on that clock. Raises RouteError where credentials are missing."""
     return HttpFetcher(
-        routes,
+        routes_of(settings),
         settings.project.user_agent,
         allow_private=settings.project.allow_private,
         max_idle=max(256, settings.politeness.total_concurrency * 2),
+        now=clock.now,
     )
 
 
@@ -73,7 +86,7 @@ async def opened(
     """A worker ready to run; its fetcher is closed afterwards (the store is the caller's)."""
     clock = clock or WallClock()
     project = project_of(settings)
-    made = fetcher or make_fetcher(settings)
+    made = fetcher or make_fetcher(settings, clock)
     worker = Worker(
         make_engine(project, store, clock.now()),
         store,
@@ -104,7 +117,7 @@ def run_worker(
     async def main() -> Progress:
         async with opened(settings, store, on_progress=on_progress) as worker:
             _stop_on_signals(worker)
-            until = time.time() + seconds if seconds is not None else float("inf")
+            until = worker.clock.now() + seconds if seconds is not None else float("inf")
             return await worker.run(
                 until=until, keep_on=keep_on or seconds is not None, max_visits=max_visits
             )

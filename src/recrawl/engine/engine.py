@@ -12,14 +12,15 @@ from recrawl.engine.plan import PlanAnswer, plan, stock
 from recrawl.engine.project import Project
 from recrawl.engine.purse import Purse
 from recrawl.engine.record import record
+from recrawl.engine.scope import restore_scope
 from recrawl.engine.serve import launched, next_visit
 from recrawl.model import (
+    Address,
     Hint,
     Host,
     Observation,
     Outcome,
     Page,
-    Refusal,
     Reservation,
     Visit,
     Wait,
@@ -65,10 +66,10 @@ class Engine:
             writes.meta["since"] = repr(now)
         for entry in writes.entries:
             self.purse.add(entry.spend, entry.t)
-        for seed in self.project.seeds:
-            found = self.project.normalizer.normalize(seed)
-            if not isinstance(found, Refusal):
-                self.crawl.seed_hosts.add(found.hostname)
+        found = [self.project.normalizer.normalize(seed) for seed in self.project.seeds]
+        seeds = [address for address in found if isinstance(address, Address)]
+        self.crawl.seed_hosts.update(address.hostname for address in seeds)
+        restore_scope(self.crawl, seeds)
         _, more = self.admit((Hint(seed, "seed") for seed in self.project.seeds), now)
         writes.merge(more)
         return writes

@@ -83,9 +83,12 @@ def _count_answer(crawl: Crawl, host: Host, page: Page, verdict: Verdict) -> Non
     enough = max(FEWEST_ANSWERS, min(MASS_ANSWERS, host.n_pages / 2))
     if not suspicious and answered >= enough and gone > crawl.project.mass_gone * answered:
         host.note = MASS_NOTE
-    elif suspicious and gone <= crawl.project.mass_gone * answered:
-        if answered >= min(FEWEST_ANSWERS, host.n_pages / 4):
-            host.note = ""
+    elif (
+        suspicious
+        and gone <= crawl.project.mass_gone * answered
+        and answered >= min(FEWEST_ANSWERS, host.n_pages / 4)
+    ):
+        host.note = ""
 
 
 def _gone(crawl: Crawl, host: Host, page: Page, outcome: Outcome, now: float) -> bool:

@@ -9,6 +9,7 @@ from recrawl.engine.crawl import Crawl, Flight, Planned, RobotsCheck
 from recrawl.engine.learn import learn
 from recrawl.engine.next_state import settle_state
 from recrawl.engine.robots import record_robots
+from recrawl.engine.scope import widen_scope
 from recrawl.frontier.politeness import answered, ready_at
 from recrawl.model import (
     Change,
@@ -108,6 +109,8 @@ def _follow(
 ) -> Admitted:
     """Where the page leads: its links, or the target of its redirect, through the gate."""
     if observation.verdict is Verdict.MOVED and observation.target:
+        if not page.depth:
+            widen_scope(crawl, crawl.hosts[page.host_id].origin + page.path, observation.target)
         hint = Hint(observation.target, "redirect", depth=page.depth, hops=page.hops + 1)
         admitted, more = admit(crawl, [hint], now)
     elif observation.links is not None:

@@ -84,7 +84,7 @@ def affordable(
     known = item.page.body > 0
     body = expected_body(crawl, host, item.page) * 4**item.page.fails
     comfortable = max(SMALLEST_NEW, 4 * body) if known else max(COMFORTABLE_NEW, 16 * body)
-    smallest = 2 * body if known else max(SMALLEST_NEW, 2 * body)
+    smallest = 1.25 * body if known else max(SMALLEST_NEW, 2 * body)
     least = comfortable if crawl.flights else smallest
     cap = max(cap, min(least, request.limits.body))
     while cap >= least:
