@@ -56,6 +56,30 @@ def test_robots_txt_is_read_once_a_day(play: Play) -> None:
     assert [round((t - T0) / HOUR) for t in asked] == [0, 24, 48]
 
 
+@pytest.mark.parametrize("hours", [1, 24, 48])
+def test_robots_txt_is_read_once_in_a_window_however_long(hours: int) -> None:
+    budget = Budget((Cap(Unit.BYTES, 2_000_000, "run"),), hours * HOUR)
+    play = Play(project(budget=budget))
+    play.now = (T0 // (hours * HOUR) + 1) * hours * HOUR
+    site = pages({"/robots.txt": no_robots(), "/": ok("home", "/a", "/b")})
+    play.crawl_once(site)
+    play.now += 600
+    play.crawl_once(site)
+    assert sum(e.purpose is Purpose.ROBOTS for e in play.entries()) == 1
+
+
+def test_rules_about_to_expire_are_read_while_the_window_has_money_for_them() -> None:
+    """A spent budget can't bear the worst of a robots.txt, and no page is read without it."""
+    play = Play(project(budget=Budget((Cap(Unit.BYTES, 180_000, "run"),), HOUR)))
+    play.admit(f"{ORIGIN}/a", f"{ORIGIN}/b")
+    opened = (T0 // HOUR + 1) * HOUR
+    play.now = opened + HOUR / 2
+    play.crawl_once(pages({"/robots.txt": no_robots(), "/a": ok("a"), "/b": ok("b")}))
+    play.now = opened + DAY + 60  # a cron job: the rules expire half an hour after it began
+    play.plan()
+    assert play.visit().purpose is Purpose.ROBOTS
+
+
 def test_what_robots_txt_forbids_is_put_aside_and_counted(play: Play) -> None:
     site = {"/robots.txt": robots("User-agent: recrawl\nDisallow: /no\n"),
             "/": ok("home", "/no/1", "/no/2", "/yes")}  # fmt: skip

@@ -19,13 +19,24 @@ def gate(crawl: Crawl, host: Host, now: float) -> Access:
     if not crawl.project.obey_robots:
         return Access.OPEN
     answer = access(host, now)
-    if answer is Access.ASK or robots_due(host, now):
+    if answer is Access.ASK or robots_due(host, now) or _due_in_window(crawl, host):
         crawl.queues.push(host.host_id, RobotsCheck(host.origin + "/robots.txt"), lane=URGENT)
         crawl.queues.close_gate(host.host_id)
         return Access.ASK
     if answer is Access.CLOSED:
         crawl.queues.hold(host.host_id, host.robots_until)
     return answer
+
+
+def _due_in_window(crawl: Crawl, host: Host) -> bool:
+    """Rules that expire within the window are read anew at its start, once.
+
+    Later there may be no money left for that, and the host's pages would have to wait.
+    """
+    window = crawl.window
+    if window is None or window.one_pass or host.robots_status == "unreachable":
+        return False
+    return host.robots_at < window.opened and host.robots_until <= window.ends
 
 
 def refuse_by_robots(crawl: Crawl, host: Host, page: Page, now: float, writes: Writes) -> None:
