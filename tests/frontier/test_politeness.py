@@ -344,3 +344,13 @@ def test_the_pace_holds_across_a_restart() -> None:
     sent(h, T0, RULES, 0.0)
     again = Host(**{name: getattr(h, name) for name in Host.__slots__})
     assert ready_at(again) == T0 + 8.0
+
+
+def test_the_next_request_waits_for_what_was_asked_not_for_the_answering_time() -> None:
+    h = host(latency=10.0)
+    sent(h, T0, PaceRules(delay=1.0, jitter=0.0), 0.0)
+    assert h.next_ok == T0 + 1.0
+    assert h.delay == 10.0  # what a plan may count on, with one request in flight at a time
+    h.crawl_delay = 3.0
+    sent(h, T0, PaceRules(delay=1.0, jitter=0.0), 0.0)
+    assert h.next_ok == T0 + 3.0

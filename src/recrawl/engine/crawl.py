@@ -54,7 +54,7 @@ class Flight:
 
     visit: Visit
     item: Planned | RobotsCheck
-    bought: float = 0.0  # when `next` gave it out
+    pause: float = 0.0  # seconds that its host is left alone after it
 
 
 @dataclass(slots=True)

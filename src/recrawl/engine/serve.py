@@ -53,7 +53,7 @@ def next_visit(crawl: Crawl, now: float, u: float) -> tuple[Visit | Wait, Writes
             continue
         sent(host, now, crawl.project.pace, u)
         crawl.queues.sent(host_id, ready_at(host))
-        crawl.flights[visit.lease] = Flight(visit, item, now)
+        crawl.flights[visit.lease] = Flight(visit, item, host.next_ok - now)
         window.served += 1
         writes.hosts[host_id] = host
         writes.reserved.append(
@@ -100,10 +100,9 @@ def launched(crawl: Crawl, lease: int, now: float) -> None:
     counts from here.
     """
     flight = crawl.flights[lease]
-    late = now - flight.bought
-    if late > 0:
-        host = crawl.hosts[flight.visit.host_id]
-        host.next_ok += late
+    host = crawl.hosts[flight.visit.host_id]
+    if now + flight.pause > host.next_ok:  # of several that go out together, each asks the same
+        host.next_ok = now + flight.pause
         crawl.queues.set_ready(host.host_id, ready_at(host))
 
 

@@ -41,12 +41,16 @@ def effective_delay(host: Host, rules: PaceRules) -> float:
     The answering time counts too: more than `concurrency` requests in one latency can't be had,
     so 1 / effective_delay is the capacity that a plan may count on.
     """
-    return max(
-        rules.delay,
-        min(host.crawl_delay or 0.0, rules.max_crawl_delay),
-        host.penalty,
-        host.latency / rules.concurrency,
-    )
+    return max(_asked_delay(host, rules), host.latency / rules.concurrency)
+
+
+def _asked_delay(host: Host, rules: PaceRules) -> float:
+    """The pause between two requests that we, robots.txt and throttling ask for.
+
+    Not the answering time: `concurrency` itself bounds what is in flight, and our own waits,
+    which are in it, would slow a host that isn't slow.
+    """
+    return max(rules.delay, min(host.crawl_delay or 0.0, rules.max_crawl_delay), host.penalty)
 
 
 def ready_at(host: Host) -> float:
@@ -57,7 +61,7 @@ def ready_at(host: Host) -> float:
 def sent(host: Host, now: float, rules: PaceRules, u: float) -> None:
     """A request goes out at `now`: moves `next_ok`. `u` is the jitter, random in [0, 1)."""
     host.delay = effective_delay(host, rules)
-    host.next_ok = now + host.delay * (1.0 + rules.jitter * u)
+    host.next_ok = now + _asked_delay(host, rules) * (1.0 + rules.jitter * u)
 
 
 def answered(host: Host, outcome: Outcome, now: float, rules: PaceRules) -> None:
