@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test setup lint fix docs clean
+.PHONY: demo test test-slow setup lint fix docs clean
 
 setup: $(VENV)/.ready
 
@@ -21,6 +21,9 @@ demo: setup
 
 test: setup lint
 	$(BIN)/python -m pytest -n 2
+
+test-slow: setup
+	$(BIN)/python -m pytest -n 2 -m slow
 
 lint: setup
 	$(BIN)/ruff check .

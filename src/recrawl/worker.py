@@ -31,8 +31,8 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 GROUP_COMMIT = 0.01  # seconds an outcome may wait for company before it is committed
-UNREACHABLE_PATIENCE = 20.0  # seconds a run waits for hosts that answer nothing
-PATIENCE = 900.0  # seconds a run waits for a host that put its pages off
+REST_PATIENCE = 20.0  # seconds a run waits for hosts that can't be asked for a while
+PATIENCE = 60.0  # seconds a run waits for a host that put its pages off
 BATCH = 200  # outcomes taken into one transaction
 
 
@@ -71,6 +71,7 @@ class Worker:
         self._stopping = False
         self._failed = False
         self._limit_reached = False
+        self._resting = ""
         self._sent = 0
         self._visits_left: float = math.inf
 
@@ -108,6 +109,7 @@ class Worker:
 
     def _conclude(self, until: float, keep_on: bool) -> None:
         """Say why the run ended."""
+        self.progress.reason = self._resting or self.progress.reason
         if self._stopping:
             self.progress.ended = Ended.INTERRUPTED
         elif keep_on and self.clock.now() >= until:
@@ -146,8 +148,11 @@ class Worker:
         """
         if t >= min(until, self.engine.window_ends):
             return False
-        soon = t - self.clock.now() <= UNREACHABLE_PATIENCE
-        return keep_on or soon or not self.engine.only_unreachable()
+        now = self.clock.now()
+        if keep_on or t - now <= REST_PATIENCE:
+            return True
+        self._resting = self.engine.resting(now)
+        return not self._resting
 
     async def _plan(self) -> bool:
         """Ask for a plan and load its pages. False where nothing is to be done now."""

@@ -120,6 +120,15 @@ def project(seeds, **options):
 
 def crawl(made, store):
     """One pass with the real fetcher; the engine afterwards."""
+    return worked(made, store).engine
+
+
+def ended(made, store):
+    """One pass, and how it ended."""
+    return worked(made, store).progress
+
+
+def worked(made, store):
 
     async def run():
         clock = Wall()
@@ -133,7 +142,7 @@ def crawl(made, store):
             await asyncio.wait_for(worker.run(), 60)
         finally:
             await fetcher.aclose()
-        return engine
+        return worker
 
     return asyncio.run(run())
 
@@ -250,3 +259,19 @@ def test_robots_txt_in_every_shape(name):
     hops = sum(p in ("/robots.txt", "/r2.txt") for p in site.paths)
     assert len(robots) == hops, "every hop has a line"
     assert all(e.spend.bytes == e.up + e.down > 0 for e in robots)
+
+
+@pytest.mark.parametrize("status", [b"429 Too Many Requests", b"503 Service Unavailable"])
+@pytest.mark.parametrize("pause", [b"3600", b"99999999999"])
+def test_a_run_does_not_wait_out_a_long_retry_after(status, pause):
+    busy = text(b"later", b"Retry-After: " + pause + b"\r\n", status)
+    links = b'<a href="/a">x</a><a href="/b">x</a><a href="/c">x</a>'
+    site = {"/robots.txt": text(b"", status=b"404 Not Found"), "/a": busy, "/b": busy}
+    site["/"] = text(links, b"Content-Type: text/html\r\n")
+    store = MemoryStore()
+    with RobotsSite(site) as server:
+        began = time.monotonic()
+        done = ended(project([f"http://127.0.0.1:{server.port}/"]), store)
+    assert time.monotonic() - began < 15
+    assert "can't be asked before" in done.reason
+    assert store.open_reservations() == []

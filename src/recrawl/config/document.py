@@ -87,7 +87,7 @@ class Budget(Section):
     """At most this in a calendar month (UTC)."""
     window: v.SomeTime = v.written("1 h")
     """How often a plan is made."""
-    min_gap: v.SomeTime = v.written("10 min")
+    min_gap: v.Duration = v.written("10 min")
     """No page is visited again sooner."""
     max_gap: v.SomeTime = v.written("90 d")
     """No page waits longer."""

@@ -14,6 +14,7 @@ from recrawl.engine.purse import Purse
 from recrawl.engine.record import record
 from recrawl.engine.scope import restore_scope
 from recrawl.engine.serve import launched, next_visit
+from recrawl.frontier.politeness import ready_at
 from recrawl.model import (
     Address,
     Hint,
@@ -26,7 +27,15 @@ from recrawl.model import (
     Wait,
     Writes,
 )
-from recrawl.units import Spend
+from recrawl.units import Spend, iso
+
+LONG_REST = 60.0  # seconds: a run that is to end doesn't wait so long for a host
+
+
+def rests(host: Host, now: float) -> bool:
+    """True where a host can't be reached, or asked not to be asked for a good while."""
+    unreachable = host.fails > 0 or host.robots_status == "unreachable"
+    return unreachable or host.throttled_until > now + LONG_REST
 
 
 class Engine:
@@ -131,11 +140,19 @@ class Engine:
         if self.crawl.window is not None:
             self.crawl.window.again_at = float("inf")
 
-    def only_unreachable(self) -> bool:
-        """True where everything queued belongs to hosts that can't be reached now."""
+    def resting(self, now: float) -> str:
+        """Where everything queued belongs to hosts that can't be asked for a while: which, and
+        until when; else ''.
+        """
         crawl = self.crawl
         waiting = [h for h in crawl.hosts.values() if any(crawl.queues.sizes(h.host_id))]
-        return all(h.fails > 0 or h.robots_status == "unreachable" for h in waiting)
+        if not waiting or not all(rests(h, now) for h in waiting):
+            return ""
+        first = min(waiting, key=lambda h: ready_at(h))
+        n = sum(sum(crawl.queues.sizes(h.host_id)) for h in waiting)
+        asked = first.robots_until if first.robots_status == "unreachable" else 0.0
+        until = iso(max(ready_at(first), asked, now))
+        return f"{n} visits wait for {first.origin}, which can't be asked before {until}"
 
     def close_pass(self) -> Writes:
         """The pass is complete: the next plan begins another."""

@@ -218,9 +218,14 @@ def _nothing(crawl: Crawl, window: Window, answer: PlanAnswer, now: float) -> No
     else:
         times.append(window.ends)
     answer.next_due = min(t for t in times if t > now) if any(t > now for t in times) else math.inf
-    answer.reason = (
-        "the budget of this window is spent" if _spent(answer) else "all are fresh enough"
-    )
+    answer.reason = "the budget of this window is spent" if _spent(answer) else _why_nothing(crawl)
+
+
+def _why_nothing(crawl: Crawl) -> str:
+    rows = crawl.mirror.rows
+    if not (rows["last"] > 0).any():
+        return "no page could be read yet: `recrawl hosts` and `recrawl ledger` say why"
+    return "all are fresh enough"
 
 
 def _spent(answer: PlanAnswer) -> bool:
