@@ -94,7 +94,7 @@ def test_what_the_server_is_asked(crawl, href, path):  # URL-01, URL-03
 
 
 def upper_hex(path):
-    """Addresses are fetched as they were written; the case of an escape's digits is no part of it."""
+    """Addresses are fetched as written; the case of an escape's digits is no part of it."""
     return re.sub("%[0-9a-f]{2}", lambda m: m[0].upper(), path, flags=re.IGNORECASE)
 
 

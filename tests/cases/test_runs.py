@@ -1,5 +1,6 @@
 """Several hosts at once, several processes, runs that are cut off, clocks that are set."""
 
+import itertools
 import signal
 import time
 

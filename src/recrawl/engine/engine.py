@@ -148,7 +148,7 @@ class Engine:
         waiting = [h for h in crawl.hosts.values() if any(crawl.queues.sizes(h.host_id))]
         if not waiting or not all(rests(h, now) for h in waiting):
             return ""
-        first = min(waiting, key=lambda h: ready_at(h))
+        first = min(waiting, key=ready_at)
         n = sum(sum(crawl.queues.sizes(h.host_id)) for h in waiting)
         asked = first.robots_until if first.robots_status == "unreachable" else 0.0
         until = iso(max(ready_at(first), asked, now))
