@@ -1,6 +1,5 @@
 """Several hosts at once, several processes, runs that are cut off, clocks that are set."""
 
-import itertools
 import signal
 import time
 
@@ -21,10 +20,10 @@ def test_hosts_do_not_wait_for_a_slow_one(crawl):  # FRO-09
     for host in hosts:
         times = [a.t for a in crawl.lab.asked if a.host == host]
         assert len(times) == 22
-        assert min(b - a for a, b in itertools.pairwise(times)) >= 1.0
+        assert min(b - a for a, b in pairwise(times)) >= 1.0
         assert times[-1] - times[0] < 40.0
     times = [a.t for a in crawl.lab.asked if a.host == "slow.test"]
-    gaps = [b - a for a, b in itertools.pairwise(times[1:])]
+    gaps = [b - a for a, b in pairwise(times[1:])]
     assert len(times) == 22 and 8.0 <= min(gaps) <= max(gaps) < 9.5
 
 
@@ -39,7 +38,7 @@ def test_many_links_of_one_host_keep_its_gap(crawl):  # FRO-07
     for host in ("a.test", "b.test", "c.test"):
         times = [a.t for a in crawl.lab.asked if a.host == host]
         assert len(times) == 10
-        assert min(b - a for a, b in itertools.pairwise(times)) >= 0.19
+        assert min(b - a for a, b in pairwise(times)) >= 0.19
 
 
 def test_a_second_process_on_one_store_is_told_so(crawl):  # FRO-07, STO-01
@@ -135,5 +134,5 @@ def test_the_wall_clock_steps_while_it_runs(crawl, monkeypatch, step):  # SCH-14
     crawl.run()
     assert len(crawl.lab.pages()) == 7 and stepped
     times = [a.t for a in crawl.lab.asked]
-    gaps = [b - a for a, b in itertools.pairwise(times)]
+    gaps = [b - a for a, b in pairwise(times)]
     assert 0.28 <= min(gaps) <= max(gaps) < 2.0
