@@ -2,6 +2,7 @@
 
 import signal
 import time
+from itertools import pairwise
 
 import pytest
 
