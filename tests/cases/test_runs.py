@@ -39,7 +39,8 @@ def test_many_links_of_one_host_keep_its_gap(crawl):  # FRO-07
     for host in ("a.test", "b.test", "c.test"):
         times = [a.t for a in crawl.lab.asked if a.host == host]
         assert len(times) == 10
-        assert min(b - a for a, b in pairwise(times)) >= 0.19
+        assert times[-1] - times[0] >= 9 * 0.2 - 0.05
+        assert min(b - a for a, b in pairwise(times)) >= 0.15  # arrivals: a connection takes time
 
 
 def test_a_second_process_on_one_store_is_told_so(crawl):  # FRO-07, STO-01
