@@ -62,31 +62,11 @@ def admit_links(crawl: Crawl, links: Links, now: float) -> tuple[Admitted, Write
     addresses, refusals = crawl.project.normalizer.normalize_many(fresh, links.base, links.charset)
     for refusal in refusals:
         _refuse(refusal.reason, "", answer, writes)
-    known = _known(crawl, addresses)
     hint = Hint("", "link", depth=links.depth)
-    for i, address in enumerate(addresses):
-        if known[i]:
-            answer.known += 1
-        else:
-            known[i] = _take(crawl, address, hint, now, answer, writes)
+    known = [_take(crawl, address, hint, now, answer, writes) for address in addresses]
     if not refusals:  # else it isn't told which href is which address
         _remember(crawl, known, keys)
     return answer, writes
-
-
-def _known(crawl: Crawl, addresses: list[Address]) -> list[bool]:
-    """Which of the addresses are pages already; one look-up a host."""
-    places: dict[str, list[int]] = {}
-    for i, address in enumerate(addresses):
-        places.setdefault(address.origin, []).append(i)
-    known = [False] * len(addresses)
-    for origin, at in places.items():
-        host = crawl.by_origin.get(origin)
-        if host is not None:
-            rows = crawl.mirror.known(host.host_id, [addresses[i].key for i in at])
-            for i, row in zip(at, rows, strict=True):
-                known[i] = row >= 0
-    return known
 
 
 def _uncached(crawl: Crawl, links: Links, answer: Admitted) -> tuple[list[str], list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -43,10 +43,6 @@ class Mirror:
     def row_of(self, host_id: int, key: int) -> int:
         """The row number, or -1 where the page is not known."""
         return self.seen.find(host_id, key)
-
-    def known(self, host_id: int, keys: Sequence[int]) -> list[int]:
-        """Row numbers of several keys of one host, -1 where not known."""
-        return self.seen.find_many(host_id, keys)
 
     def add(self, page: Page) -> int:
         """Append a page that is not known yet; returns its row number."""

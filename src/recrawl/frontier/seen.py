@@ -7,7 +7,7 @@ stays below 8 B a page, and the merges copy about 16 keys for each one that is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,20 @@ UNKNOWN = -1
 
 _OVERFLOW_SHARE = 16
 _OVERFLOW_MIN = 64
-_FEW = 4  # keys that are sooner looked up one by one than as an array
 
 
 class _HostKeys:
     """The keys of one host."""
 
-    __slots__ = ("keys", "overflow", "rows")
+    __slots__ = ("_sorted", "keys", "overflow", "rows")
 
     def __init__(self, keys: NDArray[np.int64], rows: NDArray[np.int32]) -> None:
-        self.keys = keys
-        self.rows = rows
+        self._set(keys, rows)
         self.overflow: dict[int, int] = {}
+
+    def _set(self, keys: NDArray[np.int64], rows: NDArray[np.int32]) -> None:
+        self.keys, self.rows = keys, rows
+        self._sorted = keys.data  # gives plain integers: half the time of searchsorted
 
     def __len__(self) -> int:
         return len(self.keys) + len(self.overflow)
@@ -37,28 +39,11 @@ class _HostKeys:
         row = self.overflow.get(key)
         if row is not None:
             return row
-        i = int(self.keys.searchsorted(key))
-        if i < len(self.keys) and self.keys.item(i) == key:
+        keys = self._sorted
+        i = bisect_left(keys, key)
+        if i < len(keys) and keys[i] == key:
             return int(self.rows.item(i))
         return UNKNOWN
-
-    def find_many(self, keys: Sequence[int]) -> list[int]:
-        if len(keys) <= _FEW:
-            return [self.find(key) for key in keys]
-        if not len(self.keys):
-            get = self.overflow.get
-            return [get(key, UNKNOWN) for key in keys]
-        wanted = np.array(keys, dtype=np.int64)
-        i = self.keys.searchsorted(wanted)
-        np.minimum(i, len(self.keys) - 1, out=i)
-        rows: list[int] = np.where(self.keys[i] == wanted, self.rows[i], UNKNOWN).tolist()
-        if self.overflow:
-            get = self.overflow.get
-            return [
-                get(key, UNKNOWN) if row == UNKNOWN else row
-                for key, row in zip(keys, rows, strict=True)
-            ]
-        return rows
 
     def add(self, key: int, row: int) -> None:
         self.overflow[key] = row
@@ -73,8 +58,7 @@ class _HostKeys:
         order = keys.argsort()
         keys = keys[order]
         at = self.keys.searchsorted(keys)
-        self.keys = np.insert(self.keys, at, keys)
-        self.rows = np.insert(self.rows, at, rows[order])
+        self._set(np.insert(self.keys, at, keys), np.insert(self.rows, at, rows[order]))
         self.overflow = {}
 
 
@@ -120,13 +104,6 @@ class SeenIndex:
         """The row of the page, or -1."""
         host = self._hosts.get(host_id)
         return UNKNOWN if host is None else host.find(key)
-
-    def find_many(self, host_id: int, keys: Sequence[int]) -> list[int]:
-        """The rows of many keys of one host (the links of a page), -1 where unknown."""
-        host = self._hosts.get(host_id)
-        if host is None:
-            return [UNKNOWN] * len(keys)
-        return host.find_many(keys)
 
     def add(self, host_id: int, key: int, row: int) -> bool:
         """Note a new page. False, and nothing changed, where it is already known."""
