@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 import numpy as np
 
+from recrawl.cli.memory import keep_freed_memory
 from recrawl.config.build import project_of, routes_of
 from recrawl.config.settings import Settings
 from recrawl.engine import Engine, Project
@@ -122,6 +123,7 @@ def run_worker(
                 until=until, keep_on=keep_on or seconds is not None, max_visits=max_visits
             )
 
+    keep_freed_memory()
     return asyncio.run(main())
 
 
