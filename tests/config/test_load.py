@@ -234,3 +234,17 @@ def test_credits_are_not_billed_for_failures_unless_told(read):
 def test_scope_follows_unicode_seeds(read):
     s = read(base='[project]\ncontact = "a@b.example"\nseeds = ["https://bücher.example/"]\n')
     assert s.project.scope == ("xn--bcher-kva.example",)
+
+
+@pytest.mark.parametrize(
+    ("seed", "scope"),
+    [
+        ("http://10.0.0.5:8080/", ("10.0.0.5:8080",)),
+        ("http://10.0.0.5/", ("10.0.0.5:80", "10.0.0.5:443")),
+        ("https://[::1]:9/", ("[::1]:9",)),
+        ("https://shop.example:8443/", ("shop.example",)),
+    ],
+)
+def test_a_private_seed_opens_its_own_port_only(read, seed, scope):
+    s = read(base=f'[project]\ncontact = "a@b.example"\nseeds = ["{seed}"]\n')
+    assert s.project.scope == scope

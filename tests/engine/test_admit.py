@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.harness import ORIGIN, Play, answer, moved, ok, pages, project
+from recrawl.engine.admit import admit_links
+from recrawl.engine.request import private_ok
 from recrawl.frontier.admit import AdmitLimits, Scope
 from recrawl.model import Hint, Kind, Links, Refused, State
 from recrawl.urls.patterns import PatternSet
@@ -87,6 +89,20 @@ def test_only_a_seeds_host_may_be_private_on_the_wire(play: Play) -> None:
     assert seen == {f"{ORIGIN}/robots.txt": True, "https://b.example/robots.txt": False}
 
 
+@pytest.mark.parametrize(
+    ("link", "ok"),
+    [
+        ("https://intra.example/x", True),  # 80 and 443 are one site
+        ("http://intra.example:9200/_search", False),
+        ("https://intra.example:8443/", False),
+    ],
+)
+def test_a_seeds_other_ports_are_a_strangers(link: str, ok: bool) -> None:
+    """A name may resolve to a private address; only the port that the seed names is trusted."""
+    play = Play(project(seeds=("http://intra.example/",), scope=Scope(["intra.example"])))
+    assert private_ok(play.crawl, link) is ok
+
+
 @pytest.mark.parametrize("to", ["http://169.254.169.254/", "http://10.0.0.1/robots.txt"])
 def test_a_seeds_robots_txt_leads_to_no_private_host(play: Play, to: str) -> None:
     """The leave that a seed's own host has doesn't pass on to where it redirects."""
@@ -108,8 +124,6 @@ def test_links_in_bulk_equal_links_one_by_one() -> None:
              "javascript:void(0)", "https://elsewhere.example/")  # fmt: skip
     base = f"{ORIGIN}/dir/page"
     bulk, single = Play(), Play()
-    from recrawl.engine.admit import admit_links
-
     found, writes = admit_links(bulk.crawl, Links(base, hrefs, depth=1), bulk.now)
     bulk.commit(writes)
     one = single.admit(*(Hint(h, "link", base, depth=1) for h in hrefs))

@@ -7,7 +7,7 @@ from pathlib import Path
 from recrawl import __version__
 from recrawl.config import document as d
 from recrawl.config import settings as s
-from recrawl.config.places import host_of
+from recrawl.config.places import scope_of
 from recrawl.model import Purpose, Verdict
 from recrawl.units import MICRO, Unit
 from recrawl.urls.match import SiteMatcher, SiteRule
@@ -49,7 +49,7 @@ def _project(p: d.Project) -> s.ProjectSettings:
         goal=p.goal,
         policy=p.policy,
         seeds=p.seeds,
-        scope=p.scope or tuple(dict.fromkeys(host_of(seed) for seed in p.seeds)),
+        scope=p.scope or tuple(dict.fromkeys(host for seed in p.seeds for host in scope_of(seed))),
         allow_private=p.allow_private,
         order=p.order,
         user_agent=p.user_agent or f"recrawl/{__version__}{about}",

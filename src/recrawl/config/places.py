@@ -49,6 +49,25 @@ def host_of(seed: str) -> str:
     return found.hostname if isinstance(found, Address) else ""
 
 
+def scope_of(seed: str) -> tuple[str, ...]:
+    """What of a checked seed's site is in scope unless configured: its host, on any port.
+
+    A private host is in scope only on the seed's own port (80 and 443 being one): what else
+    listens on an inner machine is not for a page's links to reach.
+    """
+    from recrawl.frontier.admit import same_port
+    from recrawl.frontier.private import is_private_literal
+    from recrawl.model import Address
+    from recrawl.urls.canonical import Normalizer
+
+    found = Normalizer().normalize(seed)
+    if not isinstance(found, Address):
+        return ()
+    if not is_private_literal(found.hostname):
+        return (found.hostname,)
+    return tuple(f"{found.hostname}:{port}" for port in same_port(found.port))
+
+
 def is_loopback(seed: str) -> bool:
     """Does it lead to this machine, whatever a name server says?"""
     host = host_of(seed).strip("[]").rstrip(".")

@@ -106,7 +106,7 @@ class Crawl:
         self.window: Window | None = None
         self.next_lease = first_lease
         self.href_cache: set[str] = set()
-        self.seed_hosts: set[str] = set()  # named by the user: may be private
+        self.seed_places: set[tuple[str, int]] = set()  # host and port that a seed names
         self.overflowed: set[int] = set()  # hosts whose new pages partly wait in the store
         self.robots_booked: dict[int, float] = {}  # when each host's robots.txt was last booked
         self._meters: dict[str, Meter] = {}

@@ -14,6 +14,7 @@ from recrawl.engine.purse import Purse
 from recrawl.engine.record import record
 from recrawl.engine.scope import restore_scope
 from recrawl.engine.serve import launched, next_visit
+from recrawl.frontier.admit import same_port
 from recrawl.frontier.politeness import ready_at
 from recrawl.model import (
     Address,
@@ -77,7 +78,9 @@ class Engine:
             self.purse.add(entry.spend, entry.t)
         found = [self.project.normalizer.normalize(seed) for seed in self.project.seeds]
         seeds = [address for address in found if isinstance(address, Address)]
-        self.crawl.seed_hosts.update(address.hostname for address in seeds)
+        self.crawl.seed_places.update(
+            (seed.hostname, port) for seed in seeds for port in same_port(seed.port)
+        )
         restore_scope(self.crawl, seeds)
         _, more = self.admit((Hint(seed, "seed") for seed in self.project.seeds), now)
         writes.merge(more)

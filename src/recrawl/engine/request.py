@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, hostname
+from recrawl.engine.crawl import Crawl, Planned, RobotsCheck
 from recrawl.model import Address, Host, Page, Purpose, Request, WireCost
 from recrawl.observe.record import comparable
 
@@ -59,9 +59,9 @@ def route_of(crawl: Crawl, host: Host, path: str, purpose: Purpose) -> str:
 
 
 def private_ok(crawl: Crawl, url: str) -> bool:
-    """True where the project allows private addresses, or a seed named this very host."""
-    origin = "/".join(url.split("/", 3)[:3])
-    return crawl.project.private_ok or hostname(origin) in crawl.seed_hosts
+    """True where the project allows private addresses, or a seed named this host and port."""
+    place = Address("/".join(url.split("/", 3)[:3]), "/", "/", 0)
+    return crawl.project.private_ok or (place.hostname, place.port) in crawl.seed_places
 
 
 def affordable(

@@ -22,8 +22,6 @@ REPEATS = 3
 MAX_PERIOD = 32
 """Longest sequence looked for, in segments: bounds the work on a hostile path."""
 
-_DEFAULT_PORT = {"http": 80, "https": 443}
-
 
 class ScopeError(ValueError):
     """A scope pattern that names no host; the message says how to write it."""
@@ -49,10 +47,13 @@ class AdmitLimits:
     userinfo_ok: bool = False  # 'user:password@' may stand in addresses
 
 
-def _port(origin: str) -> int:
-    scheme, _, rest = origin.partition("://")
-    port = rest.rpartition("]")[2].rpartition(":")[2]
-    return int(port) if port.isdecimal() and ":" in rest else _DEFAULT_PORT.get(scheme, 0)
+def same_port(port: int) -> tuple[int, ...]:
+    """The ports at which one site answers: 80 and 443 are one site, every other is its own.
+
+    >>> same_port(443), same_port(8080)
+    ((80, 443), (8080,))
+    """
+    return (80, 443) if port in (80, 443) else (port,)
 
 
 class Scope:
@@ -93,7 +94,7 @@ class Scope:
 
     def names(self, address: Address) -> bool:
         """True where a pattern other than '*' names the host: the user knows of it."""
-        host, port = address.hostname, _port(address.origin)
+        host, port = address.hostname, address.port
         if (host, None) in self._exact or (host, port) in self._exact:
             return True
         if not self._subdomains:
@@ -130,8 +131,7 @@ def same_site(a: Address, b: Address) -> bool:
     """
     if a.hostname.removeprefix("www.") != b.hostname.removeprefix("www."):
         return False
-    ports = _port(a.origin), _port(b.origin)
-    return ports[0] == ports[1] or set(ports) == {80, 443}
+    return b.port in same_port(a.port)
 
 
 def path_repeats(path: str) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from recrawl.model.words import Refused
 
+_DEFAULT_PORT = {"http": 80, "https": 443}
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -35,6 +37,13 @@ class Address:
         """Host without scheme and port; IPv6 in brackets."""
         rest = self.origin.partition("://")[2]
         return rest[: rest.index("]") + 1] if rest.startswith("[") else rest.partition(":")[0]
+
+    @property
+    def port(self) -> int:
+        """The port that the origin names, or its scheme's own."""
+        scheme, _, rest = self.origin.partition("://")
+        written = rest.rpartition("]")[2].rpartition(":")
+        return int(written[2]) if written[1] else _DEFAULT_PORT[scheme]
 
 
 @dataclass(frozen=True, slots=True)
