@@ -158,6 +158,29 @@ def test_one_mistake_one_line(wrong, text, key, fix):
 
 
 @pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("seeds = ['ftp://a.example/', 'https://b.example/', 'nonsense:']", ("ftp:", "nonsense:")),
+        ("scope = ['https://a.example', 'a/b']", ("'https://a.example'", "'a/b'")),
+        ("[urls]\nexclude = [1, 2]", ("1 ", "2 ")),
+        ("[urls]\nunsorted_hosts = ['a/b', 'ok.example', 'c?d']", ("'a/b'", "'c?d'")),
+        ("[urls]\ntracking = { add = ['a b', 'c d'] }", ("a b", "c d")),
+        (
+            "[[site]]\nmatch = 'a.example'\nfields = { p = 'css:', q = 'xpath:b' }",
+            ("'css:'", "'xpath:b'"),
+        ),
+    ],
+)
+def test_every_wrong_item_of_a_list_is_named_at_once(read, text, named):
+    base = '[project]\ncontact = "a@b.example"\n'
+    if "seeds" not in text:
+        base += 'seeds = ["https://a.example/"]\n'
+    with pytest.raises(ConfigError) as caught:
+        read(text, base=base)
+    assert all(any(name in m for m in caught.value.messages) for name in named)
+
+
+@pytest.mark.parametrize(
     ("base", "key", "fix"),
     [
         ("", "project.seeds", "missing; write seeds ="),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from recrawl.units import Unit, UnitError, parse_amount, parse_bytes, parse_dura
 from recrawl.urls.match import VALUE_TIERS
 
 T = TypeVar("T")
+R = TypeVar("R")
 N = TypeVar("N", int, float)
 
 MOST = 10**18
@@ -44,6 +45,20 @@ def text(value: object) -> str:
     return value.strip()
 
 
+def each(items: Iterable[T], check: Callable[[T], R]) -> tuple[R, ...]:
+    """What `check` makes of each item; all that it finds wrong in one ValueError."""
+    found: list[R] = []
+    wrong: list[str] = []
+    for item in items:
+        try:
+            found.append(check(item))
+        except ValueError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise ValueError("; and ".join(dict.fromkeys(wrong)))
+    return tuple(found)
+
+
 def texts(value: object) -> tuple[str, ...]:
     """A list of texts, or one alone; a JSON list where it comes from the environment."""
     if isinstance(value, str):
@@ -55,7 +70,7 @@ def texts(value: object) -> tuple[str, ...]:
             raise ValueError(f'{shown(value)} is not a list; write ["...", "..."]') from None
     if not isinstance(value, list):
         raise ValueError(f'{shown(value)} is not a list; write ["...", "..."]')
-    return tuple(text(item) for item in value)
+    return each(value, text)
 
 
 def flag(value: object) -> bool:
@@ -204,7 +219,7 @@ def words(*allowed: str) -> Callable[[object], tuple[str, ...]]:
     one = word(*allowed)
 
     def check(value: object) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one(item) for item in texts(value)))
+        return tuple(dict.fromkeys(each(texts(value), one)))
 
     return check
 

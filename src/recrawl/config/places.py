@@ -9,7 +9,7 @@ import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from recrawl.config.fields import shown, text, texts
+from recrawl.config.fields import each, shown, text, texts
 
 _MAIL = re.compile(r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>]+\Z")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -19,7 +19,7 @@ _SELECTORS = ("css", "jsonld")
 
 def seeds(value: object) -> tuple[str, ...]:
     """Absolute http or https URLs, as written."""
-    return tuple(dict.fromkeys(_seed(item) for item in texts(value)))
+    return tuple(dict.fromkeys(each(texts(value), _seed)))
 
 
 def _seed(url: str) -> str:
@@ -94,7 +94,7 @@ def scope(value: object) -> tuple[str, ...]:
     from recrawl.frontier.admit import Scope
 
     patterns = texts(value)
-    Scope(patterns)
+    each(patterns, lambda pattern: Scope([pattern]))
     if not patterns:
         raise ValueError("is empty; name a host, or leave the line out for the seeds' hosts")
     return patterns
@@ -102,17 +102,18 @@ def scope(value: object) -> tuple[str, ...]:
 
 def hosts(value: object) -> tuple[str, ...]:
     """Host names alone, in ASCII."""
+    return tuple(dict.fromkeys(each(texts(value), _host)))
+
+
+def _host(item: str) -> str:
     from recrawl.urls.canonical import Normalizer
 
-    found = []
-    for item in texts(value):
-        name = host_of(f"http://{item}/") if not re.search(r"[/?#@\\]", item) else ""
-        if not name or ":" in item.rpartition("]")[2]:
-            whole = item if "://" in item else f"http://{item}"
-            guess = getattr(Normalizer().normalize(whole), "hostname", "") or "example.com"
-            raise ValueError(f"{shown(item)} is no host name; write it as in {guess!r}")
-        found.append(name)
-    return tuple(dict.fromkeys(found))
+    name = host_of(f"http://{item}/") if not re.search(r"[/?#@\\]", item) else ""
+    if not name or ":" in item.rpartition("]")[2]:
+        whole = item if "://" in item else f"http://{item}"
+        guess = getattr(Normalizer().normalize(whole), "hostname", "") or "example.com"
+        raise ValueError(f"{shown(item)} is no host name; write it as in {guess!r}")
+    return name
 
 
 def tracking(value: object) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def tracking(value: object) -> tuple[str, ...]:
     from recrawl.urls.tracking import TrackingRules
 
     entries = texts(value)
-    TrackingRules.none().extended(entries)
+    each(entries, lambda entry: TrackingRules.none().extended([entry]))
     return entries
 
 
@@ -156,7 +157,7 @@ def selectors(value: object) -> tuple[tuple[str, str], ...]:
     """{name = 'css:...' | 'jsonld:...'} -> ((name, selector), ...)."""
     if not isinstance(value, dict):
         raise ValueError(f"{shown(value)} is no table; write {{ price = 'css:.price' }}")
-    return tuple((text(name), _selector(item)) for name, item in value.items())
+    return each(value.items(), lambda pair: (text(pair[0]), _selector(pair[1])))
 
 
 def _selector(item: object) -> str:
@@ -171,7 +172,7 @@ def patterns(value: object) -> tuple[str, ...]:
     """Path patterns in robots syntax, or 'param:name'."""
     from recrawl.urls.match import PathPattern
 
-    return tuple(PathPattern(item).text for item in texts(value))
+    return each(texts(value), lambda item: PathPattern(item).text)
 
 
 def site_match(value: object) -> str:
