@@ -132,6 +132,8 @@ def test_config_check_gives_advice_on_stderr(shop, tmp_path):
 
 def test_config_schema(recrawl):
     assert "project" in json.loads(recrawl("config", "schema").out)["properties"]
+    line = recrawl("config", "schema", "--json").out
+    assert line.count("\n") == 1 and "project" in json.loads(line)["properties"]
 
 
 @pytest.mark.parametrize(

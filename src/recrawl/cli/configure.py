@@ -40,10 +40,13 @@ def check(config: Config = DEFAULT_CONFIG, as_json: Json = False) -> None:
     emit(f"{config}: no mistakes ({seeds}, {sites}, goal {settings.project.goal})")
 
 
-def schema() -> None:
-    """Print the JSON Schema of recrawl.toml, for editors."""
+def schema(as_json: Json = False) -> None:
+    """Print the JSON Schema of recrawl.toml, for editors; with --json on one line."""
     import json
 
     from recrawl.config import json_schema
 
+    if as_json:
+        emit_json(json_schema())
+        return
     emit(json.dumps(json_schema(), indent=2))
