@@ -89,7 +89,7 @@ def test_schema_describes_every_key_and_forbids_others():
     assert budget["window"]["type"] == "string"
     assert budget["window"]["default"] == "1 h"
     assert schema["$defs"]["Project"]["properties"]["goal"]["enum"] == [
-        "freshness", "harmonic", "events",
+        "freshness", "harmonic", "age", "events",
     ]  # fmt: skip
 
 

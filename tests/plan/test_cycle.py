@@ -334,7 +334,7 @@ def test_nasty_rows_never_break_a_plan():
 
 
 def test_an_unknown_policy_is_answered_with_the_names():
-    with pytest.raises(ValueError, match=r"'random'.*freshness, harmonic, events, uniform"):
+    with pytest.raises(ValueError, match=r"'random'.*freshness, harmonic, age, events, uniform"):
         get_policy("random")
     assert policy_names()[0] == "freshness"
 

@@ -17,7 +17,7 @@ def view(rates, tau, value=1.0, shape=50.0, dtype=np.float64):
     """Well-known rates (per day) read `tau` days ago."""
     rates, tau, value = np.broadcast_arrays(np.asarray(rates, float), tau, value)
     a = np.full(rates.shape, shape)
-    columns = (a, a / (rates / DAY), tau * DAY, value)
+    columns = (a, a / (rates / DAY), tau * DAY, value, 0.0 * value)
     return View(*(np.array(c, dtype) for c in columns))
 
 

@@ -44,7 +44,7 @@ pages = st.builds(
     page_type=st.integers(0, 32767), value=st.floats(0, 1e6, width=32), depth=small, hops=small,
     score=st.integers(-(2**31), 2**31), first_seen=st.integers(0, 2**32 - 1).map(float),
     last=times, last_attempt=times, changed_at=times, due=times, a=f32, b=f32, va=f32, vb=f32,
-    body=f32, etag=st.none() | words, last_modified=st.none() | words, variant=words,
+    body=f32, interval=f32, etag=st.none() | words, last_modified=st.none() | words, variant=words,
     digest1=digests, digest2=digests, fails=small, missing=small, retry_at=times, n_visits=small,
     n_changes=small, n_not_modified=small, target=st.none() | words, canonical=st.none() | words,
 )  # fmt: skip
@@ -57,7 +57,7 @@ def test_a_page_is_its_row(page: Page) -> None:
 
 def test_no_field_of_the_model_is_forgotten() -> None:
     """A field that is added to the model and has no column would be lost without a word."""
-    packed = {"belief": {"a", "b", "va", "vb", "body"}}
+    packed = {"belief": {"a", "b", "va", "vb", "body", "interval"}}
     columns = {name for c in PAGE_COLUMNS for name in packed.get(c, {c})}
     assert columns == {f.name for f in fields(Page)}
     assert {*HOST_COLUMNS, "robots_body"} == {f.name for f in fields(Host)}
@@ -235,7 +235,7 @@ def test_fields_stay_legible(make: Callable[[dict[str, Any]], str | None]) -> No
 
 
 def test_a_row_in_ram_is_small_and_its_columns_are_aligned() -> None:
-    assert HOT.itemsize == 56
+    assert HOT.itemsize == 64
     for name in HOT.names or ():
         kind, offset = HOT.fields[name][:2]  # type: ignore[index]
         assert offset % kind.itemsize == 0, name

@@ -41,7 +41,7 @@ def project_of(settings: Settings) -> Project:
         normalizer=normalizer_of(settings),
         gate=Gate(limits, scope, PatternSet(s.urls.include, s.urls.exclude)),
         sites=sites,
-        policy=get_policy("uniform" if s.project.policy == "uniform" else s.project.goal),
+        policy=get_policy(s.project.goal if s.project.policy == "index" else s.project.policy),
         budget=_budget(settings),
         totals=tuple(BudgetCap(cap.unit, cap.amount) for cap in s.limits.caps),
         specs=tuple(

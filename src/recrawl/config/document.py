@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from recrawl.config import values as v
 from recrawl.config.settings import Cap
 from recrawl.model import Purpose
+from recrawl.plan.policies import GOALS, policy_names
 from recrawl.units import Unit
 
-GOALS = ("freshness", "harmonic", "events")
-POLICIES = ("index", "uniform")
+POLICIES = ("index", *(name for name in policy_names() if name not in GOALS))
 ORDERS = ("fifo", "lifo", "priority")
 PROFILES = ("safe", "default", "aggressive")
 UNITS = {
@@ -42,9 +42,9 @@ class Project(Section):
     contact: v.Contact | None = None
     """A mail address or a page about your crawler: sites see it in the User-Agent."""
     goal: Annotated[str, *v.words(*GOALS)] = "freshness"
-    """What a visit is bought for: fresh copies, fair freshness, or every change."""
+    """What a visit is bought for: fresh copies, fair freshness, young errors, or every change."""
     policy: Annotated[str, *v.words(*POLICIES)] = "index"
-    """'uniform' visits all pages evenly, for comparison."""
+    """'index' serves the goal; the others are what is used elsewhere, for comparison."""
     seeds: v.Seeds = ()
     """The URLs to begin with."""
     scope: v.Scope | None = None

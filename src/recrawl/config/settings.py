@@ -27,8 +27,8 @@ class ProjectSettings:
 
     name: str
     contact: str  # '' only where every seed is on this machine
-    goal: str  # freshness | harmonic | events
-    policy: str  # index | uniform
+    goal: str  # a name in plan.policies.GOALS
+    policy: str  # index (the goal's own) or a name in plan.policies
     seeds: tuple[str, ...]
     scope: tuple[str, ...]  # host names; those of the seeds unless configured
     allow_private: bool

@@ -12,6 +12,7 @@ from recrawl.engine.robots import record_robots
 from recrawl.engine.scope import widen_scope
 from recrawl.frontier.politeness import answered, ready_at
 from recrawl.model import (
+    RETURNED,
     Change,
     Entry,
     Hint,
@@ -19,6 +20,7 @@ from recrawl.model import (
     Observation,
     Outcome,
     Page,
+    State,
     Verdict,
     Visit,
     Writes,
@@ -65,9 +67,12 @@ def _record_page(
     observation = _no_loop(crawl, host, page, observation)
     before = _held(page, observation)
     learn(crawl, host, page, flight.visit, observation, outcome, now)
-    last = page.last
+    last, state = page.last, page.state
     advance(page, observation, outcome, now)
     deleted = settle_state(crawl, host, page, observation, outcome, now)
+    if page.state is State.LIVE and state not in (State.NEW, State.LIVE):
+        said = (*observation.evidence, f"{RETURNED}: it was {state.word}")
+        observation = replace(observation, evidence=said)
     admitted = _follow(crawl, page, observation, now, writes)
     if observation.record is not None and not before:
         writes.records[page.host_id, page.key] = observation.record

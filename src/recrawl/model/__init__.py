@@ -4,7 +4,7 @@ Values are frozen; `Page` and `Host` are the two rows that a visit moves.
 """
 
 from recrawl.model.address import Address, Hint, Links, Refusal
-from recrawl.model.ledger import Change, Entry, Reservation, Writes
+from recrawl.model.ledger import RETURNED, Change, Entry, Reservation, Writes
 from recrawl.model.rows import HAS_VALIDATOR, HOT, Host, Page, hot_row
 from recrawl.model.visit import (
     Limits,
@@ -21,6 +21,7 @@ from recrawl.model.words import Blame, Kind, Purpose, Refused, State, Verdict, W
 __all__ = [
     "HAS_VALIDATOR",
     "HOT",
+    "RETURNED",
     "Address",
     "Blame",
     "Change",

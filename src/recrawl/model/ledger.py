@@ -12,6 +12,10 @@ from recrawl.model.words import Purpose, Verdict
 from recrawl.units import Spend
 
 
+RETURNED = "it is back"
+"""Evidence of a visit that read a page given up before (gone, inactive, alias, refused)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One line of the ledger and of the visit history."""

@@ -40,6 +40,7 @@ class Page:
     fails: int = 0  # consecutive failures; only a success resets it
     missing: int = 0  # consecutive 404 answers, until confirmed
     retry_at: float = 0.0  # not before
+    interval: float = 0.0  # seconds that a policy with intervals gave it, 0 = none yet
     n_visits: int = 0
     n_changes: int = 0
     n_not_modified: int = 0
@@ -89,9 +90,11 @@ HOT = np.dtype(
         ("depth", "u1"),
         ("fails", "u1"),
         ("flags", "u1"),
-    ]
+        ("interval", "f4"),
+    ],
+    align=True,
 )
-"""The columns of a page that the planner reads; one structured row a page (56 bytes, aligned).
+"""The columns of a page that the planner reads; one structured row a page (64 bytes, aligned).
 
 `retry_at` is in whole seconds, rounded down (a host's own clock holds politeness to the
 millisecond), NEVER being no time at all. `flags` bit 0: the page has a validator (ETag or
@@ -108,5 +111,5 @@ def hot_row(p: Page) -> tuple[object, ...]:
         p.key, p.last, p.host_id, int(min(p.retry_at, NEVER)), p.value,
         p.a, p.b, p.va, p.vb, p.body, p.page_type, max(-32768, min(p.score, 32767)),
         p.state, min(p.depth, 255), min(p.fails, 255),
-        HAS_VALIDATOR if p.etag or p.last_modified else 0,
+        HAS_VALIDATOR if p.etag or p.last_modified else 0, p.interval,
     )  # fmt: skip

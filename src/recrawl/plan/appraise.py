@@ -80,7 +80,8 @@ def appraise(
     tau = (np.fmax(now - last, 0.0) * ~unread).astype(dtype)
     own = _column(pages, "a").astype(dtype), _column(pages, "b").astype(dtype)
     a, b = _fill(*own, scheme.prior, host, kind)
-    view = View(a, b, tau, _clip(_column(pages, "value").astype(dtype), 0.0, MAX_VALUE))
+    value = _clip(_column(pages, "value").astype(dtype), 0.0, MAX_VALUE)
+    view = View(a, b, tau, value, _column(pages, "interval").astype(dtype))
     p = chance_of_success(scheme.hosts.success[host], _column(pages, "fails")).astype(dtype)
     worth, ceiling = _worth(view, unread, scheme)
     costs, fullest = _costs(pages, host, kind, tau, p, scheme)
@@ -123,7 +124,9 @@ def _worth(view: View, unread: NDArray[np.bool_], scheme: Scheme) -> tuple[Float
     worth, ceiling = scheme.policy.gain(view), scheme.policy.ceiling(view)
     rows = np.flatnonzero(unread)
     if rows.size:
-        part = View(view.a[rows], view.b[rows], view.tau[rows], view.value[rows])
+        part = View(
+            *(column[rows] for column in (view.a, view.b, view.tau, view.value, view.interval))
+        )
         worth = np.array(worth)
         worth[rows] = scheme.policy.first(part, scheme.horizon)
     return worth, ceiling

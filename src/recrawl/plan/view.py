@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recrawl.poisson import Floats
 
@@ -18,6 +21,7 @@ class View:
     b: Floats  # and its inverse scale
     tau: Floats  # since the last reading
     value: Floats  # how much the page matters, 1.0 = ordinary
+    interval: Floats  # what a policy that keeps one gave the page, 0 = none yet
 
 
 class Policy(Protocol):
@@ -47,3 +51,11 @@ class Policy(Protocol):
 
     def ceiling(self, view: View) -> Floats:
         """The most that `gain` can reach however long one waits (UNBOUNDED = no limit)."""
+
+
+@runtime_checkable
+class KeepsInterval(Protocol):
+    """A policy that keeps an interval of its own for each page."""
+
+    def after(self, interval: Floats, changed: NDArray[np.bool_]) -> Floats:
+        """The intervals (seconds, 0 = none yet) after one visit each."""

@@ -146,8 +146,14 @@ class MemoryStore:
         mine = [e for e in self._entries.values() if (e.host_id, e.key) == (host_id, key)]
         return sorted(mine, key=lambda e: (-e.t, e.purpose))[:limit]
 
-    def entries(self, since: float = 0.0, until: float = np.inf) -> Iterator[Entry]:
-        within = [e for e in self._entries.values() if since <= e.t < until]
+    def entries(
+        self, since: float = 0.0, until: float = np.inf, purpose: Purpose | None = None
+    ) -> Iterator[Entry]:
+        within = [
+            e
+            for e in self._entries.values()
+            if since <= e.t < until and purpose in (None, e.purpose)
+        ]
         yield from sorted(within, key=lambda e: (e.t, e.host_id, e.key, e.purpose))
 
     def changes(self, since: float = 0.0, until: float = np.inf) -> Iterator[Change]:

@@ -33,7 +33,8 @@ def a_full_page(host_id: int, key: int) -> Page:
         changed_at=NOON - DAY, due=float("inf"), a=1.5, b=86_400.25, va=0.75, vb=3600.0,
         body=20_480.0, etag='W/"5f3a-1b"', last_modified="Sat, 29 Nov 2025 13:02:11 GMT",
         variant="de", digest1=b"\x00\x01\x02\x03\x04\x05\x06\x07", digest2=b"\xff" * 8, fails=2,
-        missing=1, retry_at=NOON + 7 * DAY, n_visits=12, n_changes=3, n_not_modified=70_000,
+        missing=1, retry_at=NOON + 7 * DAY, interval=3.5 * DAY, n_visits=12, n_changes=3,
+        n_not_modified=70_000,
         target="http://example.com/x", canonical="http://example.com/y",
     )  # fmt: skip
 

@@ -49,6 +49,9 @@ def entries_come_back_whole(make: Make) -> None:
     want.append(a_robots_entry(NOON + 1000))
     store.commit(Writes(entries=want))
     same_entries(list(store.entries()), want, "an entry comes back whole")
+    for purpose in Purpose:
+        mine = [e for e in want if e.purpose is purpose]
+        same_entries(list(store.entries(purpose=purpose)), mine, f"entries for {purpose.word}")
     same_entries(store.history(1, 0), want[-1:], "robots.txt has a history, too")
     store.close()
 
@@ -103,6 +106,8 @@ def spans_are_half_open(make: Make) -> None:
             span = f"of [{since}, {until})"
             equal(sorted(e.t for e in within), [e.t for e in store.entries(since, until)], span)
             equal(len(within), len(list(store.changes(since, until))), f"changes {span}")
+            none = list(store.entries(since, until, Purpose.VERIFICATION))
+            equal(none, [], f"of another purpose {span}")
             total = sum((e.spend for e in within), Spend())
             equal(store.spent(since, until), total, f"spent {span}")
     store.close()

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from recrawl.plan.policies.age import Age
+from recrawl.plan.policies.article import ARTICLE, ARTICLE_AGE
+from recrawl.plan.policies.backoff import NUTCH, Backoff
+from recrawl.plan.policies.classes import Classes
 from recrawl.plan.policies.events import Events
 from recrawl.plan.policies.freshness import Freshness
 from recrawl.plan.policies.harmonic import Harmonic
+from recrawl.plan.policies.proportional import Proportional
 from recrawl.plan.policies.uniform import Uniform
+from recrawl.plan.policies.value_age import ValueAge
 from recrawl.plan.view import Policy
 
-_POLICIES: dict[str, Policy] = {p.name: p for p in (Freshness(), Harmonic(), Events(), Uniform())}
+_ALL: tuple[Policy, ...] = (
+    Freshness(), Harmonic(), Age(), Events(),
+    Uniform(), ValueAge(), Proportional(), ARTICLE, ARTICLE_AGE, Backoff(), NUTCH, Classes(),
+)  # fmt: skip
+_POLICIES = {p.name: p for p in _ALL}
+GOALS = ("freshness", "harmonic", "age", "events")
+"""What a project may want; the other policies are there to be compared with."""
 
 
 def policy_names() -> list[str]:

@@ -22,6 +22,7 @@ _LAST_TIME = FOREVER / 1000
 DAY_MS = 86_400_000
 
 _BELIEF = Struct("<5f")
+_BELIEF_AND_INTERVAL = Struct("<6f")
 _STATES = {s.value: s for s in State}
 _VERDICTS = {v.value: v for v in Verdict}
 _PURPOSES = {p.value: p for p in Purpose}
@@ -74,16 +75,23 @@ PAGE_COLUMNS = (
 def page_row(p: Page) -> Row:
     """A page in the order of PAGE_COLUMNS."""
     last, attempt, changed = to_ms(p.last), to_ms(p.last_attempt), to_ms(p.changed_at)
-    known = p.a or p.b or p.va or p.vb or p.body
     return (
         p.host_id, p.key, text(p.path), int(p.state), p.page_type, p.value, p.depth, p.hops,
         p.score, to_ms(p.first_seen), last, None if attempt == last else attempt,
         None if changed == last else changed, to_ms(p.due),
-        _BELIEF.pack(p.a, p.b, p.va, p.vb, p.body) if known else b"",
+        _belief(p),
         text(p.etag), text(p.last_modified), text(p.variant) or None, p.digest1, p.digest2,
         p.fails, p.missing, to_ms(p.retry_at), p.n_visits, p.n_changes, p.n_not_modified,
         text(p.target), text(p.canonical),
     )  # fmt: skip
+
+
+def _belief(p: Page) -> bytes:
+    """Nothing, the five numbers that most pages have, or six."""
+    if p.interval:
+        return _BELIEF_AND_INTERVAL.pack(p.a, p.b, p.va, p.vb, p.body, p.interval)
+    known = p.a or p.b or p.va or p.vb or p.body
+    return _BELIEF.pack(p.a, p.b, p.va, p.vb, p.body) if known else b""
 
 
 def page_of(row: Sequence[Any]) -> Page:
@@ -93,14 +101,14 @@ def page_of(row: Sequence[Any]) -> Page:
         changed, due, belief, etag, last_modified, variant, digest1, digest2, fails, missing,
         retry_at, n_visits, n_changes, n_not_modified, target, canonical,
     ) = row  # fmt: skip
-    a, b, va, vb, body = _BELIEF.unpack(belief) if belief else (0.0, 0.0, 0.0, 0.0, 0.0)
+    a, b, va, vb, body, interval = _BELIEF_AND_INTERVAL.unpack(belief.ljust(24, b"\0"))
     read = from_ms(last)
     return Page(
         host_id, key, path, _STATES[state], page_type, value, depth, hops, score,
         from_ms(first_seen), read, read if attempt is None else from_ms(attempt),
         read if changed is None else from_ms(changed), from_ms(due), a, b, va, vb, body,
         etag, last_modified, variant or "", digest1, digest2, fails, missing, from_ms(retry_at),
-        n_visits, n_changes, n_not_modified, target, canonical,
+        interval, n_visits, n_changes, n_not_modified, target, canonical,
     )  # fmt: skip
 
 

@@ -180,11 +180,14 @@ class Reader:
     def history(self, host_id: int, key: int, limit: int = 100) -> list[Entry]:
         return list(entries_of(self._all(_HISTORY, (host_id, key, limit))))
 
-    def entries(self, since: float = 0.0, until: float = np.inf) -> Iterator[Entry]:
+    def entries(
+        self, since: float = 0.0, until: float = np.inf, purpose: Purpose | None = None
+    ) -> Iterator[Entry]:
         first, end = _span(since, until)
+        one = "" if purpose is None else f"AND purpose = {int(purpose)}"
         sql = f"""SELECT {_VISIT} FROM visit JOIN outcome USING (outcome_id)
                   WHERE day BETWEEN ? AND ?
-                  AND day * {DAY_MS} + at >= ? AND day * {DAY_MS} + at < ?
+                  AND day * {DAY_MS} + at >= ? AND day * {DAY_MS} + at < ? {one}
                   ORDER BY day, at, host_id, key, purpose"""
         for rows in self._chunks(sql, (first // DAY_MS, end // DAY_MS, first, end)):
             yield from entries_of(rows)

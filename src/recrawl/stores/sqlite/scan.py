@@ -36,7 +36,7 @@ SELECT min(retry_at / 1000, {NEVER}), value, min(depth, 255), min(fails, 255),
 FROM page WHERE {_ODD_ONES} ORDER BY host_id, key
 """
 _ROW = np.dtype(
-    [("head", "<i8"), ("key", "<i8"), ("last_type", "<i8"), ("tail", "<i8"), ("belief", "S20")]
+    [("head", "<i8"), ("key", "<i8"), ("last_type", "<i8"), ("tail", "<i8"), ("belief", "S24")]
 )
 _ODD_ROW = np.dtype(
     [("retry_at", "<u4"), ("value", "<f8"), ("depth", "u1"), ("fails", "u1"), ("score", "<i2")]
@@ -67,8 +67,8 @@ def _hot(rows: np.ndarray, exceptions: np.ndarray, odd: np.ndarray) -> np.ndarra
     hot["page_type"] = last_type >> 47
     hot["flags"] = (tail & 1) * HAS_VALIDATOR
     hot["score"] = ((tail >> 2) & 0xFFFF).astype(np.uint16).view(np.int16)
-    belief = np.ascontiguousarray(rows["belief"]).view("<f4").reshape(-1, 5)
-    for i, name in enumerate(("a", "b", "va", "vb", "body")):
+    belief = np.ascontiguousarray(rows["belief"]).view("<f4").reshape(-1, 6)
+    for i, name in enumerate(("a", "b", "va", "vb", "body", "interval")):
         hot[name] = belief[:, i]
     hot["value"], hot["retry_at"] = 1.0, 0
     for name in odd.dtype.names or ():

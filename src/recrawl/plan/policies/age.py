@@ -1,0 +1,33 @@
+"""Age: how long copies have been wrong, for goals where an old error is worse than a new one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.plan.gain import age_index
+from recrawl.plan.view import UNBOUNDED, View
+from recrawl.poisson import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """`tau^2/2 - tau J + int J` (Cho & Garcia-Molina 2003, age) under the page's belief."""
+
+    name: str = "age"
+    goal: str = "the time for which stale copies have been stale, weighted by value"
+    per_price: bool = True
+
+    def gain(self, view: View) -> Floats:
+        """Seconds squared of age that a visit now takes away, times value."""
+        gain: Floats = view.value * age_index(view.a, view.b, view.tau).astype(view.tau.dtype)
+        return gain
+
+    def first(self, view: View, horizon: float) -> Floats:
+        """A never-read page counts as one that has been wrong for `horizon` seconds."""
+        return view.value * np.float32(0.5 * horizon * horizon)
+
+    def ceiling(self, view: View) -> Floats:
+        """No bound: every page is visited again some day."""
+        return np.full_like(view.tau, UNBOUNDED)
