@@ -106,8 +106,10 @@ class Store(Protocol):
     def history(self, host_id: int, key: int, limit: int = 100) -> list[Entry]:
         """The visits of one page, newest first."""
 
-    def entries(self, since: float = 0.0, until: float = np.inf) -> Iterator[Entry]:
-        """All entries of [since, until), oldest first."""
+    def entries(
+        self, since: float = 0.0, until: float = np.inf, purpose: Purpose | None = None
+    ) -> Iterator[Entry]:
+        """All entries of [since, until), or those of one purpose, oldest first."""
 
     def changes(self, since: float = 0.0, until: float = np.inf) -> Iterator[Change]:
         """All changes of [since, until), oldest first."""

@@ -26,6 +26,7 @@ from recrawl.engine.crawl import Planned
 from recrawl.engine.project import Timing
 from recrawl.frontier.queues import PLANNED
 from recrawl.model import (
+    RETURNED,
     Blame,
     Host,
     Kind,
@@ -407,3 +408,18 @@ def test_a_fault_of_the_host_rests_all_its_pages(play: Play) -> None:
     assert waiting.until == pytest.approx(play.now + MINUTE)
     assert isinstance(play.store.load_hosts()[0], Host)
     assert Kind.CONNECT_ERROR not in GOOD
+
+
+def test_a_visit_says_that_a_page_is_back(play: Play) -> None:
+    play.crawl_once(pages({"/": ok("home", "/a"), "/a": ok("one")}))
+    play.close_pass()
+    play.now += DAY
+    play.crawl_once(pages({"/": ok("home", "/a"), "/a": answer(Kind.GONE, 410)}))
+    assert play.page("/a").state is State.GONE
+    play.close_pass()
+    play.now += 60 * DAY
+    play.crawl_once(pages({"/": ok("home", "/a"), "/a": ok("one")}))
+    assert play.page("/a").state is State.LIVE
+    back = [e for e in play.entries() if RETURNED in e.evidence]
+    assert [(e.key, e.purpose) for e in back] == [(play.page("/a").key, Purpose.REESTIMATION)]
+    assert back[0].evidence.endswith("it was gone")

@@ -245,6 +245,31 @@ def test_reserves_take_their_shares_and_flow_back():
     assert len(again.rows) == 400  # discovery had no use for its share
 
 
+@given(
+    st.tuples(*[st.floats(0.0, 0.33)] * 3),
+    st.floats(30.0, 300.0),
+    st.sampled_from(["nothing new", "nothing overdue", "nothing live", "anything"]),
+    st.integers(0, 3),
+)
+@settings(max_examples=40, deadline=None)
+def test_what_a_reserve_does_not_use_buys_in_the_same_window(shares, visits, what, seed):
+    """The whole window is spent whatever the reserves find no use for."""
+    hot = pages(1000, seed=seed, new=0.0 if what == "nothing new" else 0.3)
+    if what == "nothing live":
+        hot["state"], hot["last"] = State.NEW, 0.0
+    if what == "anything":
+        hot["last"][:40], hot["state"][:40] = NOW - 400 * DAY, State.LIVE
+    result = plan(hot, {N: visits}, scheme(units=(N,)), Rules(Shares(*shares)), seed)
+    assert len(result.rows) == int(visits)
+    bought = {Purpose(int(p)) for p in np.unique(result.purposes)}
+    if what == "nothing new":
+        assert Purpose.DISCOVERY not in bought
+    if what == "nothing overdue":
+        assert Purpose.REESTIMATION not in bought
+    if what == "nothing live":
+        assert bought == {Purpose.DISCOVERY}
+
+
 def test_overdue_pages_are_visited_longest_first():
     hot = pages(1000)
     hot["a"], hot["b"] = 0.001, 1e12

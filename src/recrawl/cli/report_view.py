@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from recrawl.cli.model_view import show_model
 from recrawl.cli.output import clean, emit, percent, show_table
 from recrawl.report import Discovery, Freshness, Heap, Tally, unit_of_account
 from recrawl.units import Spend, Unit, format_amount, format_bytes, format_duration, iso
@@ -29,6 +30,7 @@ def show(facts: dict[str, Any]) -> None:
     _headline(total, unit, facts["freshness"])
     _spending(facts, unit)
     _purposes(facts, unit)
+    show_model(facts)
     _frontier(facts)
     if facts["alerts"]:
         emit("\nWhat needs attention?")

@@ -37,6 +37,7 @@ def report(since: Since = "", config: Config = DEFAULT_CONFIG, as_json: Json = F
 def gather(project: Project, since: float, now: float) -> dict[str, Any]:
     """The figures of a report, as the objects of `recrawl.report`. Whole days of UTC."""
     from recrawl import report as r
+    from recrawl.cli import model_check
     from recrawl.units import DAY
 
     store, origins, types = project.store, project.origins, project.settings.page_types
@@ -49,6 +50,9 @@ def gather(project: Project, since: float, now: float) -> dict[str, Any]:
         "total": r.total(rows),
         "by_site_and_type": r.by_site_and_type(rows, origins, types),
         "by_purpose": r.by_purpose(rows),
+        "reserves": model_check.reserve_account(project, rows),
+        "calibration": model_check.calibration(project, rows),
+        "poisson_fit": model_check.poisson_fit(project, since),
         "freshness": freshness(project, now),
         "states": r.by_state(store.state_counts()),
         "discovery": r.discovery(rows),
@@ -62,6 +66,8 @@ def gather(project: Project, since: float, now: float) -> dict[str, Any]:
 
 def as_dict(facts: dict[str, Any]) -> dict[str, Any]:
     """The report as plain values: ISO times, amounts in their smallest parts."""
+    from recrawl.cli import model_check
+
     return {
         "project": facts["project"],
         "since": when(facts["since"]),
@@ -72,6 +78,7 @@ def as_dict(facts: dict[str, Any]) -> dict[str, Any]:
             for (site, kind), tally in facts["by_site_and_type"].items()
         ],
         "by_purpose": {p.word: tally.as_dict() for p, tally in facts["by_purpose"].items()},
+        **model_check.as_dict(facts),
         "freshness": facts["freshness"].as_dict(),
         "states": {state.word: n for state, n in facts["states"].items()},
         "discovery": facts["discovery"].as_dict(),
@@ -101,14 +108,11 @@ def freshness(project: Project, now: float) -> Freshness:
 
 def _beliefs(project: Project, hot: Any) -> tuple[Any, Any]:
     """Each page's belief, that of its group where it has none of its own."""
-    import json
-
     import numpy as np
 
-    from recrawl.learn.prior import GroupPrior
+    from recrawl.cli.model_check import group_prior
 
-    learned = json.loads(project.store.meta().get("learned", "{}"))
-    prior = GroupPrior.from_dict(learned["prior"]) if "prior" in learned else GroupPrior()
+    prior = group_prior(project)
     a, b = hot["a"].astype(float), hot["b"].astype(float)
     known = a > 0
     prior_a, prior_b = prior.beliefs(hot["host_id"], hot["page_type"])
