@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from recrawl.model import Writes
+from recrawl.stores import SqliteStore
+from recrawl.units import iso
+
 
 def test_pages_table(shop):
     result = shop("pages")
@@ -87,6 +91,33 @@ def test_hosts(shop):
     }  # fmt: skip
     assert (shop_row["conditional"], shop_row["not_modified"]) == (10, 4)
     assert (down["origin"], down["fails"]) == ("http://down.example:8080", 5)
+
+
+def rest(folder, first: float, second: float) -> None:
+    """Let the two hosts rest until then."""
+    store = SqliteStore.open(folder / "recrawl.db", create=False)
+    hosts = store.load_hosts()
+    hosts[0].throttled_until, hosts[0].next_ok = first, 1e9
+    hosts[1].throttled_until, hosts[1].next_ok = second, 4e9
+    store.commit(Writes(hosts={host.host_id: host for host in hosts}))
+    store.close()
+
+
+def test_hosts_says_how_long_a_host_rests_and_why(shop, tmp_path):
+    shop("hosts")
+    rest(tmp_path, 4.1e9, 3.9e9)
+    _, throttled, faulty = shop("hosts").out.splitlines()
+    assert f" {iso(4.1e9)} (throttled) " in throttled
+    assert f" {iso(4e9)} (faults) " in faulty
+    assert shop("hosts", "--json").rows[0]["throttled_until"] == iso(4.1e9)
+
+
+def test_a_pause_that_is_over_is_not_shown(shop, tmp_path):
+    shop("hosts")
+    rest(tmp_path, 1e9, 1e9)
+    _, ready, later = shop("hosts").out.splitlines()
+    assert " now " in ready
+    assert f" {iso(4e9)} " in later and "(" not in later
 
 
 def test_frontier(shop):

@@ -22,8 +22,9 @@ from engine.harness import (
     robots,
     with_headers,
 )
-from recrawl.engine.explain import Why, bars_of, explain, find_page
+from recrawl.engine.explain import bars_of, explain, find_page
 from recrawl.engine.project import Timing
+from recrawl.engine.why import Why
 from recrawl.model import Kind, Outcome, Visit
 from recrawl.plan.budget import Budget, Cap
 from recrawl.plan.policies import get_policy
@@ -209,11 +210,38 @@ def test_the_answer_of_each_state(play: Play) -> None:
     assert why(play, f"{ORIGIN}/gone").answer == "resting: it is gone"
     assert why(play, f"{ORIGIN}/old").answer == f"resting: it redirects to {ORIGIN}/"
     assert why(play, f"{ORIGIN}/old").target == f"{ORIGIN}/"
-    assert why(play, f"{ORIGIN}/bad").answer == "waiting for its first visit"
+    assert why(play, f"{ORIGIN}/bad").answer == (
+        "resting: 1 failure in a row, the last one failed (500)"
+    )
     assert why(play, f"{ORIGIN}/").answer == "due in the next pass"
     assert why(play, f"{ORIGIN}/").robots == "allowed"
     play.now += 5 * WEEK
     assert "looked at again now and then" in why(play, f"{ORIGIN}/gone").answer
+
+
+def test_a_page_that_its_host_or_robots_txt_holds_back_says_so(play: Play) -> None:
+    play.crawl_once(pages({"/": ok("home", "/a")}))
+    play.close_pass()
+    play.now += 2 * DAY
+    play.admit(f"{ORIGIN}/new")
+    closed = {"/robots.txt": answer(Kind.SERVER_ERROR, 503)}
+    play.crawl_once(pages(closed))
+    for path in ("/", "/new"):
+        assert "its robots.txt can't be read" in why(play, ORIGIN + path).answer
+
+
+def test_a_throttled_host_and_one_with_faults(play: Play) -> None:
+    asked = {"/": ok("home", "/a"), "/a": answer(Kind.THROTTLED, 429, retry_after=3600.0)}
+    play.crawl_once(pages(asked))
+    assert play.crawl.by_origin[ORIGIN].throttled_until > play.now
+    play.admit(f"{ORIGIN}/new")
+    for path in ("/", "/a", "/new"):
+        assert why(play, ORIGIN + path).answer == "its host rests: it asked to be left alone"
+    host = play.crawl.by_origin[ORIGIN]
+    host.fails = 4
+    assert why(play, f"{ORIGIN}/new").answer == "its host rests: 4 faults in a row"
+    play.now = host.throttled_until
+    assert why(play, f"{ORIGIN}/new").answer == "waiting for its first visit"
 
 
 def test_a_failing_page_is_resting_and_its_chance_is_lower(play: Play) -> None:
@@ -223,7 +251,7 @@ def test_a_failing_page_is_resting_and_its_chance_is_lower(play: Play) -> None:
     play.now += DAY
     play.crawl_once(pages({"/": answer(Kind.SERVER_ERROR, 500)}))
     w = why(play, f"{ORIGIN}/")
-    assert w.answer == "resting: 1 failures in a row"
+    assert w.answer == "resting: 1 failure in a row, the last one failed (500)"
     assert w.retry_at == pytest.approx(play.now + 4 * HOUR, abs=1)
     assert w.chance_success == pytest.approx(fine * 2 / 3)
 

@@ -13,7 +13,7 @@ from recrawl.cli.output import clean, emit, emit_json
 
 if TYPE_CHECKING:
     from recrawl.config import Settings
-    from recrawl.engine.explain import Why
+    from recrawl.engine.why import Why
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,11 +34,12 @@ def why(
     """
     from recrawl.config import load
 
-    told = explain_url(load(config), url, visits, time.time())
+    now = time.time()
+    told = explain_url(load(config), url, visits, now)
     if as_json:
         emit_json(told.as_dict())
     else:
-        for line in lines(told):
+        for line in lines(told, now):
             emit(clean(line))
     return DONE if told.known else FAILURE
 
@@ -64,23 +65,13 @@ def explain_url(settings: Settings, url: str, visits: int, now: float) -> Why:
         store.close()
 
 
-def lines(w: Why) -> list[str]:
+def lines(w: Why, now: float) -> list[str]:
     """The story of one page, a fact a line."""
     if not w.known:
         return [w.canonical or w.url, f"  {w.answer}"]
     out = [w.canonical, f"  {w.answer}", _state(w)]
-    if w.visits:
-        out.append(
-            _row(
-                "changes",
-                f"{w.rate_per_day:.3g} a day ({w.rate_low:.2g} to {w.rate_high:.2g})   "
-                f"{w.changes} changes in {w.visits} visits, {w.not_modified} of them 304; "
-                f"pages like it {w.group_rate_per_day:.2g}",
-            )
-        )
-    if w.last_read:
-        out += _priced(w)
-    out += _times(w)
+    out += [*_believed(w), *_priced(w)]
+    out += _times(w, now)
     out += [_visit(v) for v in w.history]
     return out
 
@@ -97,25 +88,71 @@ def _state(w: Why) -> str:
     )
 
 
-def _priced(w: Why) -> list[str]:
-    from recrawl.units import Unit, format_amount, format_duration
-
-    unit = Unit(w.unit)
-    return [
-        _row("chance stale now", f"{w.chance_stale:.1%}   read {format_duration(w.tau)} ago"),
-        _row("a visit buys", f"{w.gain:.4g}   (the goal's gain, value and chance of success in)"),
+def _believed(w: Why) -> list[str]:
+    """The belief with its interval, and the validator's."""
+    seen = f"{w.changes} changes in {w.visits} visits, {w.not_modified} of them 304; "
+    out = [
         _row(
-            "a visit costs",
-            f"{format_amount(unit, w.expected_cost)} expected   "
-            f"({format_amount(unit, w.full_cost)} in full, "
-            f"{format_amount(unit, w.not_modified_cost)} unchanged); "
-            f"marginal price {format_amount(unit, w.price)}; succeeds {w.chance_success:.0%}",
-        ),
+            "changes",
+            f"{w.rate_per_day:.3g} a day ({w.rate_low:.2g} to {w.rate_high:.2g}), Gamma("
+            f"{w.shape:.6g}, {w.scale:.6g} s)   {seen if w.visits else ''}"
+            f"pages like it {w.group_rate_per_day:.2g}",
+        )
+    ]
+    if w.validator_shape:
+        out.append(
+            _row(
+                "its validator",
+                f"{w.validator_shape / w.validator_scale * 86400:.3g} changes a day, Gamma("
+                f"{w.validator_shape:.6g}, {w.validator_scale:.6g} s)",
+            )
+        )
+    return out
+
+
+def _priced(w: Why) -> list[str]:
+    from recrawl.units import format_duration
+
+    if w.last_read:
+        stale = f"{w.chance_stale:.1%}   read {format_duration(w.tau)} ago"
+        buys = f"{w.gain:.4g}   (policy {w.policy}, value and chance of success in)"
+    else:
+        stale = "never read"
+        buys = f"{w.gain:.4g}   (policy {w.policy}, a first reading over "
+        buys += f"{format_duration(w.horizon)}, value and chance of success in)"
+    return [
+        _row("chance stale now", stale),
+        _row("a visit buys", buys),
+        *_costs(w),
         _row("score", f"{w.score:.4g}   the bar of the last plan: {w.bar:.4g}"),
     ]
 
 
-def _times(w: Why) -> list[str]:
+def _costs(w: Why) -> list[str]:
+    """What a visit costs by each cap that binds, and by which price its gain is divided."""
+    from recrawl.units import Unit, format_amount
+
+    out: list[str] = []
+    for cap in w.caps:
+        if not cap["weight"]:
+            continue
+        unit = Unit(cap["unit"])
+        full, part, failed, expected, price = (
+            format_amount(unit, cap[name])
+            for name in ("full", "not_modified", "failed", "expected", "price")
+        )
+        weight = "" if cap["unit"] == w.unit else f", weighed {cap['weight']:.4g}"
+        out.append(
+            _row(
+                "a visit costs" if not out else "and",
+                f"{expected} expected   ({full} in full, {part} unchanged, {failed} failed); "
+                f"marginal price {price}{weight}; succeeds {w.chance_success:.0%}",
+            )
+        )
+    return out
+
+
+def _times(w: Why, now: float) -> list[str]:
     from recrawl.units import iso
 
     out = []
@@ -123,7 +160,7 @@ def _times(w: Why) -> list[str]:
         out.append(_row("due", iso(w.due)))
     if w.retry_at:
         out.append(_row("not before", iso(w.retry_at)))
-    if w.host_ready:
+    if w.host_ready and w.host_ready > now:
         out.append(_row("host ready", iso(w.host_ready)))
     if w.target:
         out.append(_row("leads to", w.target))

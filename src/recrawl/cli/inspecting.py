@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -118,6 +119,7 @@ def _page(project: Project, page: Page) -> dict[str, Any]:
 
 def hosts(config: Config = DEFAULT_CONFIG, as_json: Json = False) -> None:
     """List hosts: pages, delay, robots.txt, faults, validators."""
+    now = time.time()
     with opened(config) as project:
         rows = [_host(host) for host in project.hosts.values()]
     if as_json:
@@ -129,7 +131,7 @@ def hosts(config: Config = DEFAULT_CONFIG, as_json: Json = False) -> None:
         (
             [
                 row["origin"], f"{row['pages']:,}", f"{row['delay']:g} s",
-                row["next_ok"] or "now", row["robots"] or "not read",
+                _next(row, now), row["robots"] or "not read",
                 f"{row['not_modified']}/{row['conditional']}", str(row["fails"]),
                 f"{row['latency']:.2f} s", row["note"],
             ]
@@ -137,6 +139,14 @@ def hosts(config: Config = DEFAULT_CONFIG, as_json: Json = False) -> None:
         ),
         right=["pages", "delay", "304", "faults", "latency"],
     )  # fmt: skip
+
+
+def _next(row: dict[str, Any], now: float) -> str:
+    """When a host may be asked again; a pause is named by its cause."""
+    ready, paused = row["next_ok"], row["throttled_until"]
+    if paused and paused > (when(now) or ""):
+        return f"{max(paused, ready or '')} ({'faults' if row['fails'] else 'throttled'})"
+    return ready if ready and ready > (when(now) or "") else "now"
 
 
 def _host(host: Host) -> dict[str, Any]:

@@ -5,78 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 
 from recrawl.engine.crawl import Crawl
 from recrawl.engine.scheme import scheme_of, units_of
+from recrawl.engine.why import Why, answer
 from recrawl.frontier.politeness import ready_at
 from recrawl.frontier.robots import Access, access
 from recrawl.learn.interval import gamma_interval
 from recrawl.model import HOT, Address, Entry, Host, Page, Refusal, State, hot_row
-from recrawl.plan.appraise import Appraisal, appraise
+from recrawl.plan.appraise import Appraisal, Scheme, appraise
 from recrawl.plan.cost import chance_of_success
 from recrawl.plan.due import due_time
 from recrawl.poisson import Floats
 from recrawl.units import DAY, Unit
-
-
-@dataclass(slots=True)
-class Why:
-    """What is known and decided of one URL. Times in epoch seconds, rates per day."""
-
-    url: str
-    canonical: str
-    known: bool
-    answer: str  # one sentence: visit now, wait, never, or why it is no page
-    state: str = ""
-    page_type: str = ""
-    value: float = 1.0
-    depth: int = 0
-    last_read: float | None = None
-    last_attempt: float | None = None
-    retry_at: float | None = None
-    visits: int = 0
-    changes: int = 0
-    not_modified: int = 0
-    fails: int = 0
-    shape: float = 0.0  # Gamma(shape, scale) of the change rate, per second
-    scale: float = 0.0
-    rate_per_day: float = 0.0
-    rate_low: float = 0.0
-    rate_high: float = 0.0
-    group_rate_per_day: float = 0.0
-    tau: float = 0.0
-    chance_stale: float = 0.0
-    gain: float = 0.0
-    validator_shape: float = 0.0  # 0: a visit carries no validator
-    validator_scale: float = 0.0
-    unit: str = ""  # of the cap that binds most; prices and costs are in it
-    weights: dict[str, float] = field(default_factory=dict)  # of each cap's unit in the price
-    price: float = 0.0
-    expected_cost: float = 0.0
-    full_cost: float = 0.0
-    not_modified_cost: float = 0.0
-    failed_cost: float = 0.0
-    chance_success: float = 1.0
-    score: float = 0.0
-    bar: float = 0.0
-    due: float | None = None
-    too_fast: bool = False  # the bar is out of its reach, however long one waits
-    host_ready: float | None = None
-    robots: str = ""
-    target: str | None = None
-    history: list[dict[str, Any]] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For --json; infinities become None."""
-        out = asdict(self)
-        return {
-            k: (None if isinstance(v, float) and not math.isfinite(v) else v)
-            for k, v in out.items()
-        }
 
 
 def explain(
@@ -100,7 +43,7 @@ def explain(
     why = Why(url, found.canonical, known=True, answer="")
     _describe(why, crawl, host, page, history, now)
     _price(why, crawl, page, bars, now)
-    why.answer = _verdict(why, page, now)
+    why.answer = answer(why, host, page, now)
     return why
 
 
@@ -186,19 +129,37 @@ def _price(why: Why, crawl: Crawl, page: Page, bars: Mapping[Unit, float], now: 
         return seen, price, seen.gain / price if per_price else seen.gain
 
     seen, price, score = looked_at(now)
+    why.policy, why.interval, why.horizon = scheme.policy.name, page.interval, scheme.horizon
     why.unit, why.bar = binding.value, top
     why.weights = {u.value: w for u, w in zip(units, weights, strict=True)}
     why.gain, why.price, why.score = float(seen.gain[0]), float(price[0]), float(score[0])
-    why.expected_cost = float(seen.costs[units.index(binding)].expected[0])
-    quoted = scheme.prices.quote(binding, row["host_id"], row["page_type"], row["body"])
-    why.full_cost, why.not_modified_cost = float(quoted.full[0]), float(quoted.unchanged[0])
-    why.failed_cost = float(quoted.failed[0])
+    _quotes(why, scheme, row, seen)
+    own = why.caps[units.index(binding)]
+    why.full_cost, why.not_modified_cost = own["full"], own["not_modified"]
+    why.failed_cost, why.expected_cost = own["failed"], own["expected"]
     success = scheme.hosts.success[page.host_id]
     why.chance_success = float(chance_of_success(success, page.fails))
     if page.last:
         why.tau = float(seen.tau[0])
         why.chance_stale = float(seen.chance_changed()[0])
         _due(why, crawl, page, lambda tau: looked_at(page.last + float(tau[0]))[2])
+
+
+def _quotes(why: Why, scheme: Scheme, row: np.ndarray, seen: Appraisal) -> None:
+    """What a visit costs in the unit of each cap."""
+    for unit, cost in zip(scheme.units, seen.costs, strict=True):
+        quoted = scheme.prices.quote(unit, row["host_id"], row["page_type"], row["body"])
+        why.caps.append(
+            {
+                "unit": unit.value,
+                "weight": why.weights[unit.value],
+                "full": float(quoted.full[0]),
+                "not_modified": float(quoted.unchanged[0]),
+                "failed": float(quoted.failed[0]),
+                "expected": float(cost.expected[0]),
+                "price": float(cost.price[0]),
+            }
+        )
 
 
 def _belief(why: Why, crawl: Crawl, page: Page) -> None:
@@ -229,29 +190,3 @@ def _due(why: Why, crawl: Crawl, page: Page, score: Callable[[Floats], Floats]) 
     if page.state is State.LIVE:
         wait = min(wait, timing.max_gap)
     why.due = max(page.last + wait, page.retry_at)
-
-
-def _verdict(why: Why, page: Page, now: float) -> str:
-    if why.robots == "forbidden":
-        return "not visited: robots.txt forbids it"
-    if page.state is State.NEW:
-        return "waiting for its first visit"
-    if page.retry_at > now:
-        return f"resting: {_rest_reason(page)}"
-    if page.state is not State.LIVE:
-        return f"{page.state.word}: looked at again now and then, from the re-estimation reserve"
-    if why.due is None:
-        return "due in the next pass"
-    if now >= why.due:
-        return "worth its price: visited as soon as its host may be asked"
-    if why.too_fast:
-        return "changes too fast for the price of budget: only the floor (max_gap) visits it"
-    return "fresh enough: not worth its price yet"
-
-
-def _rest_reason(page: Page) -> str:
-    if page.fails:
-        return f"{page.fails} failures in a row"
-    if page.state is State.ALIAS:
-        return f"it redirects to {page.target}"
-    return f"it is {page.state.word}"
