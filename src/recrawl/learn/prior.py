@@ -25,6 +25,7 @@ MEAN_GAP = 50 * DAY  # the median page of 45,555 tracked ones changes a few time
 SPREAD_ALL = 5.0  # standard deviation, in log b, of our trust in the default
 SPREAD_TYPE = 1.5  # of page types around all pages
 SPREAD_GROUP = 1.5  # of a type's hosts around it
+HEARD = 10  # intervals of one page that its group listens to: later ones would count little
 _STEPS = 6
 _NEAR = 12.0  # log b moves at most this far by one observation
 
@@ -91,8 +92,9 @@ class GroupPrior:
 
         `intervals`: how many the page had told before. The k-th counts 1/(k+1), because the
         visits of one page speak of one rate: a page often visited must not outvote the others.
+        From the `HEARD`-th on nothing is learned of its group any more.
         """
-        if not 0 < tau < math.inf:
+        if not 0 < tau < math.inf or intervals >= HEARD:
             return
         w, x = 1.0 / (1.0 + max(intervals, 0)), math.log(tau)
         kind = self._types.setdefault(page_type, _Log())

@@ -1,0 +1,249 @@
+"""Replay worlds under a policy: every cycle the best visits that the budget allows.
+
+Several worlds and budgets ("lanes") run side by side in the same arrays, because a cycle's work
+is small. Scores rise with age, so what a page may reach before the next full look is known: only
+pages that could be bought until then are looked at each cycle, and where that bound turns out
+too low all are looked at again. What is bought is what full looks would have bought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recrawl.learn.prior import MEAN_GAP
+from recrawl.plan.view import Policy
+from recrawl.poisson import Floats
+from recrawl.replay.score import Outcome, Visits, judge
+from recrawl.replay.state import State
+from recrawl.replay.world import Events, Ints, World
+from recrawl.units import DAY, HOUR
+
+LOOK = 6 * HOUR  # between two looks at every page
+SPARE, FEW = 5.0, 64  # candidates beside the visits that are expected until the next look
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One world at one budget (units of cost per second, for the pages then alive)."""
+
+    world: World
+    budget: float
+    known: Floats | None = None  # change rates told in advance, per second
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a replay goes. Times in seconds."""
+
+    span: float = 365 * DAY
+    since: float = 30 * DAY  # from when on it counts
+    cycle: float = HOUR / 2
+    mean_gap: float = MEAN_GAP  # of the default prior
+    look: float = LOOK  # 0 = look at every page in every cycle
+    random_share: float = 0.0  # of the budget, for visits drawn at random
+
+
+def replay(
+    lanes: Sequence[Lane],
+    policy: Policy,
+    settings: Settings | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Outcome]:
+    """What `policy` comes to in each lane. `progress` is told the share done, 0 to 1.
+
+    `rng` is needed where a share of the visits is drawn at random.
+    """
+    return _Replay(lanes, policy, settings or Settings(), rng).run(progress)
+
+
+@dataclass(slots=True)
+class _Candidates:
+    """The pages that may be bought until the next look, and what the others could reach."""
+
+    rows: Ints
+    out: Floats  # by lane
+    until: float
+
+
+@dataclass(slots=True)
+class _Log:
+    rows: list[Ints] = field(default_factory=list)
+    changed: list[np.ndarray] = field(default_factory=list)
+    cost: list[Floats] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+
+class _Replay:
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        policy: Policy,
+        settings: Settings,
+        rng: np.random.Generator | None,
+    ) -> None:
+        self.lanes, self.settings, self.rng = lanes, settings, rng
+        worlds = [lane.world for lane in lanes]
+        told = [lane.known for lane in lanes]
+        known = [k for k in told if k is not None]
+        if known and len(known) != len(told):
+            raise ValueError("rates are told for all lanes or for none")
+        self.state = State(worlds, policy, settings.mean_gap, known or None)
+        self.changes = Events.join([w.changes for w in worlds])
+        self.shown = Events.join([w.shown for w in worlds])
+        self.died = np.concatenate([w.died for w in worlds])
+        n = self.died.size
+        everyone, start = np.arange(n), np.zeros(n)
+        self.next_change = self.changes.following(everyone, self.changes.position(everyone, start))
+        self.next_shown = self.shown.following(everyone, self.shown.position(everyone, start))
+        self.offsets = np.cumsum([0, *(len(w) for w in worlds)])
+        self.left = np.zeros(len(lanes))
+        self.drawn = np.zeros(len(lanes))
+        self.worst = np.zeros(len(lanes))  # score bought last
+        self.log = _Log()
+        self.candidates = _Candidates(everyone[:0], np.zeros(len(lanes)), -1.0)
+        self._alive_share = self._shares()
+
+    def _shares(self) -> list[tuple[Floats, Floats]]:
+        """By lane: times of death, and the share of cost that then remains."""
+        out: list[tuple[Floats, Floats]] = []
+        for lane in self.lanes:
+            order = np.argsort(lane.world.died, kind="stable")
+            gone = np.cumsum(lane.world.full[order]) / lane.world.full.sum()
+            out.append((lane.world.died[order], 1.0 - np.concatenate([[0.0], gone])))
+        return out
+
+    def run(self, progress: Callable[[float], None] | None) -> list[Outcome]:
+        s = self.settings
+        steps = round(s.span / s.cycle)
+        for step in range(1, steps + 1):
+            now = step * s.cycle
+            self._earn(now)
+            if s.random_share:
+                self._draw(now)
+            self._best(now)
+            if progress is not None and step % 500 == 0:
+                progress(step / steps)
+        return [self._outcome(i) for i in range(len(self.lanes))]
+
+    def _earn(self, now: float) -> None:
+        """A cycle's budget for the pages that live."""
+        for i, lane in enumerate(self.lanes):
+            died, rest = self._alive_share[i]
+            alive = float(rest[np.searchsorted(died, now, side="right")])
+            earned = lane.budget * self.settings.cycle * max(alive, 0.0)
+            self.left[i] += earned * (1.0 - self.settings.random_share)
+            self.drawn[i] += earned * self.settings.random_share
+
+    def _best(self, now: float) -> None:
+        """Buy by falling score while something is left: a lane may overdraw by one visit."""
+        if not (self.left > 0).any():
+            return
+        for attempt in range(2):
+            if attempt or now > self.candidates.until:
+                self._look(now)
+            bought, sound = self._choose(now)
+            if sound:
+                break
+        self._visit(bought, now, self.left)
+
+    def _choose(self, now: float) -> tuple[Ints, bool]:
+        """The visits of this cycle; False where a page that was left out may have been better."""
+        c, state = self.candidates, self.state
+        rows = c.rows[(self.died[c.rows] > now) & (self.left[state.lane[c.rows]] > 0)]
+        score, cost = state.appraise(rows, now)
+        # Scores of a cycle hardly differ from those of the one before: few need to be sorted.
+        for floor in (0.7 * self.worst, np.zeros(len(self.lanes))):
+            likely = (score > 0) & (score >= floor[state.lane[rows]])
+            bought, worst = self._buy(rows[likely], score[likely], cost[likely])
+            if (worst >= floor).all():
+                break
+        self.worst = np.where(np.isfinite(worst), worst, self.worst)
+        return bought, bool((worst >= c.out).all())
+
+    def _buy(self, rows: Ints, score: Floats, cost: Floats) -> tuple[Ints, Floats]:
+        """What the lanes' money buys, best first, and the worst score bought by lane: 0 where
+        everything was bought and something is left, inf where nothing had to be bought.
+        """
+        lanes = len(self.lanes)
+        order = np.lexsort((-score, self.state.lane[rows]))
+        rows, score, cost = rows[order], score[order], cost[order]
+        lane = self.state.lane[rows]
+        total = np.cumsum(cost) - cost
+        first = np.searchsorted(lane, np.arange(lanes))
+        begin = np.append(total, 0.0)[np.minimum(first, rows.size)]
+        ok = total - begin[lane] < self.left[lane]
+        worst = np.full(lanes, np.inf)
+        np.minimum.at(worst, lane[ok], score[ok])
+        starved = (np.bincount(lane[~ok], minlength=lanes) == 0) & (self.left > 0)
+        return rows[ok], np.where(starved, 0.0, worst)
+
+    def _look(self, now: float) -> None:
+        """Look at every page, and keep those that may be bought soon."""
+        s, state = self.settings, self.state
+        state.refresh()
+        rows = np.flatnonzero(self.died > now)
+        until = now + s.look
+        best = state.appraise(rows, until)[0]
+        lane = state.lane[rows]
+        out = np.zeros(len(self.lanes))
+        kept = []
+        for i, each in enumerate(self.lanes):
+            mine = np.flatnonzero(lane == i)
+            visits = (self.left[i] + each.budget * s.look) / max(each.world.unchanged.mean(), 1e-9)
+            k = int(SPARE * visits) + FEW
+            if s.look > 0 and k < mine.size:
+                cut = np.argpartition(-best[mine], k)
+                out[i] = best[mine[cut[k:]]].max() * 1.01
+                mine = mine[cut[:k]]
+            kept.append(rows[mine])
+        self.candidates = _Candidates(np.concatenate(kept), out, until)
+
+    def _draw(self, now: float) -> None:
+        """Visits drawn evenly at random from the pages that live, paid by their own share."""
+        if self.rng is None:
+            raise ValueError("visits drawn at random need a generator")
+        for i in np.flatnonzero(self.drawn > 0).tolist():
+            rows = np.arange(self.offsets[i], self.offsets[i + 1])
+            rows = rows[(self.died[rows] > now) & (self.state.last[rows] < now)]
+            if rows.size:
+                self._visit(rows[self.rng.integers(rows.size, size=1)], now, self.drawn)
+
+    def _visit(self, rows: Ints, now: float, purse: Floats) -> None:
+        if not rows.size:
+            return
+        state = self.state
+        changed = self.next_change[rows] <= now
+        shown = changed | (self.next_shown[rows] <= now)
+        cost = np.where(state.conditional[rows] & ~shown, state.low[rows], state.full[rows])
+        np.subtract.at(purse, state.lane[rows], cost)
+        state.learn(rows, now, changed, shown)
+        for due, events, which in (
+            (self.next_change, self.changes, changed),
+            (self.next_shown, self.shown, self.next_shown[rows] <= now),
+        ):
+            moved = rows[which]
+            if moved.size:
+                at = np.full(moved.size, now)
+                due[moved] = events.following(moved, events.position(moved, at))
+        self.log.rows.append(rows)
+        self.log.changed.append(changed)
+        self.log.cost.append(cost)
+        self.log.times.append(now)
+
+    def _outcome(self, i: int) -> Outcome:
+        log, s = self.log, self.settings
+        sizes = [r.size for r in log.rows]
+        rows = np.concatenate([np.zeros(0, np.int64), *log.rows])
+        mine = (rows >= self.offsets[i]) & (rows < self.offsets[i + 1])
+        visits = Visits(
+            page=rows[mine] - self.offsets[i],
+            time=np.repeat(np.array(log.times), sizes)[mine],
+            changed=np.concatenate([np.zeros(0, bool), *log.changed])[mine],
+            cost=np.concatenate([np.zeros(0), *log.cost])[mine],
+        )
+        return judge(self.lanes[i].world, visits, s.since, s.span)
