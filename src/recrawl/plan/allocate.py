@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recrawl.plan.capacity import Capacity, Ints
 from recrawl.plan.due import due_known
 from recrawl.poisson import Floats, chance_stale, freshness, not_negative
 
@@ -20,6 +21,8 @@ class Allocation:
     freshness: float  # share of value that is fresh, averaged over time
     price: float  # of the last unit of budget: weighted fresh seconds per unit of cost
     spend: float  # cost per second
+    host_price: Floats = field(default_factory=lambda: np.zeros(0))
+    """Weighted fresh seconds that one more visit to each host would buy, 0 where it has room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +71,45 @@ class Pages:
         )
 
 
-def optimal(pages: Pages, budget: float) -> Allocation:
+def optimal(pages: Pages, budget: float, capacity: Capacity | None = None) -> Allocation:
     """The frequencies that keep most value fresh at `budget` cost per second.
 
     Cho & Garcia-Molina's convex program with values, costs and 304 prices, solved by its
-    price: each page is visited when `w g(d tau)/d` reaches `price (c0 + (c1 - c0) g(d_v tau))`.
+    price: each page is visited when `w g(d tau)/d` reaches `price (c0 + (c1 - c0) g(d_v tau))`
+    plus the multiplier of its host, where `capacity` binds. A budget that hosts can't take has
+    price 0.
     """
     if not budget > 0 or not _buyable(pages).any():
         none = np.zeros_like(pages.rate)
         return Allocation(none, pages.fresh(none), np.inf, 0.0)
-
     grid = _grid(pages)
 
+    def at(price: float) -> tuple[Floats, Floats]:
+        return _frequency(pages, price, grid, capacity)
+
     def spend_at(log_price: float) -> float:
-        return float(pages.spend(_frequency(pages, float(np.exp(log_price)), grid)).sum())
+        return float(pages.spend(at(float(np.exp(log_price)))[0]).sum())
 
-    price = float(np.exp(_root(spend_at, budget, *_price_range(pages, spend_at, budget))))
-    frequency = _frequency(pages, price, grid)
-    _spend_rest(pages, frequency, price, budget)
+    price = 0.0
+    if capacity is None or not _unlimited_spend(pages, capacity) <= budget:
+        log_price = _root(spend_at, budget, *_price_range(pages, spend_at, budget))
+        price = float(np.exp(log_price))
+    frequency, host_price = at(price)
+    _spend_rest(pages, frequency, price, budget, capacity)
     spend = float(pages.spend(frequency).sum())
-    return Allocation(frequency, pages.fresh(frequency), price, spend)
+    return Allocation(frequency, pages.fresh(frequency), price, spend, host_price)
 
 
-def _spend_rest(pages: Pages, frequency: Floats, price: float, budget: float) -> None:
+def _unlimited_spend(pages: Pages, capacity: Capacity) -> float:
+    """What would be spent if money were free: inf where a host without limit has pages."""
+    if np.isinf(capacity.visits[capacity.host[_buyable(pages)]]).any():
+        return np.inf
+    return float(pages.spend(_frequency(pages, 0.0, _grid(pages), capacity)[0]).sum())
+
+
+def _spend_rest(
+    pages: Pages, frequency: Floats, price: float, budget: float, capacity: Capacity | None
+) -> None:
     """Give what is left to the page just at the margin, in place.
 
     A page enters at `w/(d c1)` so steeply (f ~ d/|log(1-y)|) that no float64 price may lie
@@ -100,31 +119,37 @@ def _spend_rest(pages: Pages, frequency: Floats, price: float, budget: float) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         enters = np.where(_buyable(pages), pages.value / pages.rate / pages.full, np.inf)
     page = int(np.argmin(np.abs(enters - price)))
-    if rest > 0 and frequency[page] == 0 and abs(enters[page] / price - 1.0) < 1e-9:
-        frequency[page] = rest / pages.full[page]
+    if rest > 0 and frequency[page] == 0 and abs(enters[page] - price) < 1e-9 * price:
+        room = np.inf if capacity is None else capacity.room(frequency)[page]
+        frequency[page] = min(rest / float(pages.full[page]), room)
 
 
-def even(pages: Pages, budget: float) -> Allocation:
-    """All pages equally often, at the same spend."""
+def even(pages: Pages, budget: float, capacity: Capacity | None = None) -> Allocation:
+    """All pages equally often, at the same spend; fewer where a host can't take its share."""
     if not budget > 0:
         none = np.zeros_like(pages.rate)
         return Allocation(none, pages.fresh(none), np.inf, 0.0)
+    most = np.full_like(pages.rate, np.inf) if capacity is None else capacity.shared_evenly()
 
     def spend_at(minus_log_frequency: float) -> float:
-        f = np.full_like(pages.rate, np.exp(-minus_log_frequency))
+        f = np.minimum(np.exp(-minus_log_frequency), most)
         return float(pages.spend(f).sum())
 
     low = -np.log(budget / max(float(pages.unchanged.sum()), 1e-300))
     high = -np.log(budget / max(float(pages.full.sum()), 1e-300))
-    frequency = np.full_like(pages.rate, np.exp(-_root(spend_at, budget, low - 1e-9, high + 1e-9)))
+    while spend_at(low - 1e-9) < budget and low > -60.0:
+        low -= 1.0  # what full hosts leave goes to the others
+    frequency = np.minimum(np.exp(-_root(spend_at, budget, low - 1e-9, high + 1e-9)), most)
     return Allocation(
         frequency, pages.fresh(frequency), np.nan, float(pages.spend(frequency).sum())
     )
 
 
-def curve(pages: Pages, budgets: Sequence[float]) -> list[tuple[Allocation, Allocation]]:
+def curve(
+    pages: Pages, budgets: Sequence[float], capacity: Capacity | None = None
+) -> list[tuple[Allocation, Allocation]]:
     """(best possible, even visits) at each budget: what more or less money would buy."""
-    return [(optimal(pages, b), even(pages, b)) for b in budgets]
+    return [(optimal(pages, b, capacity), even(pages, b, capacity)) for b in budgets]
 
 
 def _buyable(pages: Pages) -> NDArray[np.bool_]:
@@ -132,14 +157,34 @@ def _buyable(pages: Pages) -> NDArray[np.bool_]:
     return out
 
 
-def _frequency(pages: Pages, price: float, grid: _Grid | None) -> Floats:
-    """Visits per second of each page at a price of budget."""
-    gap = due_known(pages.rate, pages.value, pages.full, price, pages.unchanged)
-    with np.errstate(divide="ignore"):
-        f = np.where(_buyable(pages) & (gap > 0), 1.0 / gap, 0.0)
-    if grid is not None:
-        f[grid.rows] = grid.best(price)
-    return f
+def _frequency(
+    pages: Pages, price: float, grid: _Grid | None, capacity: Capacity | None = None
+) -> tuple[Floats, Floats]:
+    """Visits per second of each page at a price of budget, and the hosts' multipliers."""
+    every = np.arange(pages.rate.size)
+    buyable = _buyable(pages)
+
+    def at(rows: Ints, extra: Floats) -> Floats:
+        """Visits to those pages if each costs `extra` beside the budget's price."""
+        gap = due_known(
+            pages.rate[rows],
+            pages.value[rows],
+            price * pages.full[rows] + extra,
+            1.0,
+            price * pages.unchanged[rows] + extra,
+        )
+        with np.errstate(divide="ignore"):
+            f = np.where(buyable[rows] & ((gap > 0) | (price == 0)), 1.0 / gap, 0.0)
+        if grid is not None:
+            f = grid.put(f, rows, price, extra)
+        return f
+
+    if capacity is None:
+        return at(every, np.zeros(every.size)), np.zeros(0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(buyable, pages.value / pages.rate, 0.0)
+    prices = capacity.prices(at, worth)
+    return at(every, prices[capacity.host]), prices
 
 
 class _Grid:
@@ -163,10 +208,15 @@ class _Grid:
         self._worth = (part.value * freshness(part.rate, f)).astype(np.float32)
         self._spend = part.spend(f).astype(np.float32)
 
-    def best(self, price: float) -> Floats:
-        net = self._worth - np.float32(price) * self._spend
-        best: Floats = 1.0 / self.gaps[net.argmax(axis=1)]
-        return best
+    def put(self, frequency: Floats, rows: Ints, price: float, extra: Floats) -> Floats:
+        """Put the best frequencies of those of `rows` that are here into a copy."""
+        out = frequency.copy()
+        here = np.flatnonzero(np.isin(rows, self.rows, assume_unique=True))
+        mine = np.searchsorted(self.rows, rows[here])
+        net = self._worth[mine] - np.float32(price) * self._spend[mine]
+        net -= (extra[here, None] / self.gaps).astype(np.float32)
+        out[here] = 1.0 / self.gaps[net.argmax(axis=1)]
+        return out
 
 
 def _grid(pages: Pages) -> _Grid | None:
@@ -206,7 +256,7 @@ def _root(f: Callable[[float], float], target: float, low: float, high: float) -
         if step % 4 and at_low > 0 > at_high:
             x = (low * at_high - high * at_low) / (at_high - at_low)
         at = h(x)
-        if abs(at) < 1e-12:
+        if abs(at) < 1e-11:
             return x
         if at > 0:
             low, at_low = x, at
