@@ -16,6 +16,7 @@ from recrawl.cli import (
     history,
     inspecting,
     reporting,
+    simulating,
     starting,
 )
 from recrawl.cli.errors import explain
@@ -57,6 +58,7 @@ for group in (
     crawling,
     explaining,
     reporting,
+    simulating,
     inspecting,
     history,
     exporting,

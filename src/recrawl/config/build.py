@@ -103,6 +103,11 @@ def tariffs_of(settings: Settings) -> dict[str, Tariff]:
     return out
 
 
+def tariff_named(settings: Settings, name: str) -> Tariff:
+    """The tariff of that name. Raises KeyError."""
+    return {t.name: _tariff(t) for t in settings.tariffs}[name]
+
+
 def _twin(tariff: str) -> str:
     return f"{DIRECT}/{tariff}"
 

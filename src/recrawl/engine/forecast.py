@@ -59,8 +59,8 @@ def forecast(crawl: Crawl) -> Forecast:
     money = book.quote(Unit.USD, *columns)
     seconds, slowest = _politeness(crawl, rows)
     amounts = {unit: book.quote(unit, *columns) for unit in units_of(crawl)}
-    cap = _tightest(crawl, {unit: float(q.full.sum()) for unit, q in amounts.items()})
-    a_day = _per_day(cap) if cap is not None else None
+    cap = tightest(crawl, {unit: float(q.full.sum()) for unit, q in amounts.items()})
+    a_day = per_day(cap) if cap is not None else None
     unit = cap.unit if cap is not None else Unit.BYTES
     full = amounts.get(unit, size)
     whole = float(full.full.sum())
@@ -79,14 +79,15 @@ def forecast(crawl: Crawl) -> Forecast:
     )
 
 
-def _per_day(cap: Cap) -> float:
+def per_day(cap: Cap) -> float:
+    """Smallest parts a day of a cap that comes again."""
     return cap.amount / _SECONDS[cap.period] * DAY
 
 
-def _tightest(crawl: Crawl, whole: dict[Unit, float]) -> Cap | None:
+def tightest(crawl: Crawl, whole: dict[Unit, float]) -> Cap | None:
     """Of the budget's caps that come again, the one that takes longest to pay for one pass."""
     steady = [c for c in crawl.project.budget.caps if c.period != "run"]
-    return max(steady, key=lambda c: whole[c.unit] / max(_per_day(c), 1e-9), default=None)
+    return max(steady, key=lambda c: whole[c.unit] / max(per_day(c), 1e-9), default=None)
 
 
 def _politeness(crawl: Crawl, rows: np.ndarray) -> tuple[float, str]:

@@ -11,7 +11,6 @@ from recrawl.model.visit import Record
 from recrawl.model.words import Purpose, Verdict
 from recrawl.units import Spend
 
-
 RETURNED = "it is back"
 """Evidence of a visit that read a page given up before (gone, inactive, alias, refused)."""
 

@@ -17,7 +17,7 @@ from recrawl.learn.prior import MEAN_GAP
 from recrawl.plan.view import Policy
 from recrawl.poisson import Floats
 from recrawl.replay.score import Outcome, Visits, judge
-from recrawl.replay.state import State
+from recrawl.replay.state import Beliefs, State
 from recrawl.replay.world import Events, Ints, World
 from recrawl.units import DAY, HOUR
 
@@ -32,6 +32,7 @@ class Lane:
     world: World
     budget: float
     known: Floats | None = None  # change rates told in advance, per second
+    beliefs: Beliefs | None = None  # what is believed at the start; None = nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,9 @@ class _Replay:
         known = [k for k in told if k is not None]
         if known and len(known) != len(told):
             raise ValueError("rates are told for all lanes or for none")
-        self.state = State(worlds, policy, settings.mean_gap, known or None)
+        self.state = State(
+            worlds, policy, settings.mean_gap, known or None, [lane.beliefs for lane in lanes]
+        )
         self.changes = Events.join([w.changes for w in worlds])
         self.shown = Events.join([w.shown for w in worlds])
         self.died = np.concatenate([w.died for w in worlds])

@@ -15,6 +15,12 @@ from recrawl.plan.view import KeepsInterval, Policy, View
 from recrawl.poisson import Floats
 from recrawl.replay.world import Ints, World
 
+Beliefs = tuple[Floats, Floats, Floats, Floats]
+"""Gamma (a, b) of each page's rate, then of its validator's; b in seconds."""
+
+CERTAIN = 1e4
+"""Shape of a belief that is as good as known, and far enough from where scales are clipped."""
+
 
 class State:
     """Beliefs, ages and intervals of all pages of several worlds at once.
@@ -28,6 +34,7 @@ class State:
         policy: Policy,
         mean_gap: float,
         known: Sequence[Floats] | None,
+        beliefs: Sequence[Beliefs | None] = (),
     ) -> None:
         self.policy = policy
         self.lane = np.repeat(np.arange(len(worlds)), [len(w) for w in worlds])
@@ -46,11 +53,22 @@ class State:
             self._know(np.concatenate(known))
         self._priors = [(GroupPrior(mean_gap), GroupPrior(mean_gap)) for _ in worlds]
         self._unread = [len(w) for w in worlds]  # pages without a belief of their own
+        for lane, believed in enumerate(beliefs):
+            if believed is not None:
+                self._believe(lane, believed)
 
     def _know(self, rate: Floats) -> None:
         """Rates told in advance (per second): as beliefs that are certain."""
-        self.a[:] = self.va[:] = 1e8
-        self.b[:] = self.vb[:] = 1e8 / np.maximum(rate, 1e-12)
+        self.a[:] = self.va[:] = CERTAIN
+        self.b[:] = self.vb[:] = CERTAIN / np.maximum(rate, 1e-10)
+
+    def _believe(self, lane: int, beliefs: Beliefs) -> None:
+        """Begin with what is believed already; the groups have taught all they know."""
+        mine = self.lane == lane
+        for column, start in zip((self.a, self.b, self.va, self.vb), beliefs, strict=True):
+            column[mine] = start
+        self.intervals[mine] = HEARD
+        self._unread[lane] = 0
 
     def refresh(self) -> None:
         """Give pages without a belief of their own what their groups have learned by now."""
