@@ -12,7 +12,7 @@ import numpy as np
 from recrawl.engine.mirror import Mirror
 from recrawl.engine.project import Project
 from recrawl.frontier.politeness import ready_at
-from recrawl.frontier.queues import DISCOVERY, HostQueues
+from recrawl.frontier.queues import DISCOVERY, PLANNED, HostQueues
 from recrawl.frontier.robots import Robots
 from recrawl.learn.prior import GroupPrior
 from recrawl.model import Host, Page, Purpose, Visit
@@ -22,6 +22,7 @@ from recrawl.plan.tariff import Meter
 from recrawl.units import Unit
 
 QUEUED_PER_HOST = 5_000  # new pages held in RAM a host; the rest wait in the store
+RESERVED = (Purpose.VERIFICATION, Purpose.REESTIMATION)
 ROBOTS_CACHE = 4_096  # parsed robots.txt files held
 
 
@@ -38,6 +39,22 @@ class Planned:
     score: float = 0.0
     expected: float = 0.0  # of the window's unit, what the budget is likely to be debited
     conditional: bool = True
+
+
+def lane_of(item: Planned) -> int:
+    """The lane of its host's queue that an item stands in."""
+    return DISCOVERY if item.purpose is Purpose.DISCOVERY else PLANNED
+
+
+def rank_of(item: Planned) -> float:
+    """What an item is ordered by in its lane; higher first.
+
+    Reserves go first: where a window runs short, what is served last is dropped, and the random
+    sample would lose the very pages that score low, overdue pages would wait on.
+    """
+    if lane_of(item) == DISCOVERY:
+        return float(item.page.score)
+    return math.inf if item.purpose in RESERVED else item.score
 
 
 @dataclass(slots=True)

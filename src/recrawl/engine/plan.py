@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, Window
+from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, Window, lane_of, rank_of
 from recrawl.engine.purse import Purse, window_budget
 from recrawl.engine.scheme import scheme_of, units_of
-from recrawl.frontier.queues import DISCOVERY, PLANNED
 from recrawl.model import Page, Purpose, State, Writes
 from recrawl.plan.budget import Account
 from recrawl.plan.candidates import Rules
@@ -189,13 +188,7 @@ def stock(crawl: Crawl, pages: Iterable[Page]) -> None:
         if item is None:
             continue
         item.page = page
-        new = item.purpose is Purpose.DISCOVERY
-        crawl.queues.push(
-            page.host_id,
-            item,
-            lane=DISCOVERY if new else PLANNED,
-            rank=page.score if new else item.score,
-        )
+        crawl.queues.push(page.host_id, item, lane=lane_of(item), rank=rank_of(item))
     if crawl.window is not None:
         crawl.window.promised -= sum(item.expected for item in crawl.staged.values())
     crawl.staged.clear()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from recrawl.engine.crawl import Crawl, Flight, Planned, RobotsCheck
+from recrawl.engine.crawl import Crawl, Flight, Planned, RobotsCheck, lane_of, rank_of
 from recrawl.engine.purse import window_budget
 from recrawl.engine.request import affordable, build_request, worst_cost
 from recrawl.engine.robots import gate, refuse_by_robots
 from recrawl.engine.scheme import units_of
 from recrawl.frontier.politeness import ready_at, sent
-from recrawl.frontier.queues import DISCOVERY, PLANNED, URGENT
+from recrawl.frontier.queues import URGENT
 from recrawl.frontier.robots import Access
 from recrawl.model import (
     Host,
@@ -110,16 +110,6 @@ def skip(crawl: Crawl, host: Host) -> None:
     """A popped item isn't sent after all: its slot keeps the time it had."""
     crawl.queues.sent(host.host_id, ready_at(host))
     crawl.queues.release(host.host_id, ready_at(host))
-
-
-def lane_of(item: Planned) -> int:
-    """The lane of its host's queue that an item stands in."""
-    return DISCOVERY if item.purpose is Purpose.DISCOVERY else PLANNED
-
-
-def rank_of(item: Planned) -> float:
-    """What an item is ordered by in its lane; higher first."""
-    return item.page.score if lane_of(item) == DISCOVERY else item.score
 
 
 def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | Wait | None:
