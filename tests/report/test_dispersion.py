@@ -96,3 +96,10 @@ def test_which_pages_are_asked():
     first = [change(7, 2, Verdict.NEW)] * 20
     asked = pages_to_ask([*many, *few, *first])
     assert asked == [(0, 1, key) for key in range(PAGES)]
+
+
+def test_a_few_poisson_pages_raise_no_alarm():
+    """Where there are few changes the index scatters widely, and says nothing."""
+    told = [seen(poisson, 0.3 * DAY, seed, pages=3, visits=60) for seed in range(60)]
+    assert min(d.index for d in told if d.index is not None) < 0.6
+    assert sum("Poisson" not in d.sentence and d.index is not None for d in told) <= 2

@@ -153,7 +153,7 @@ def _line(name: str, s: _Sums) -> Dispersion:
     off = (out.index - 1.0) / out.error
     if out.index > BURSTS and off > SURE:
         out.sentence = f"Pages of type {name} change in bursts: their rates say less than shown."
-    elif out.index < CLOCKWORK and off < -SURE / 2:
+    elif out.index < CLOCKWORK and off < -SURE:
         out.sentence = f"Pages of type {name} change by the clock: a fixed time would serve them."
     else:
         out.sentence = f"Pages of type {name} change about as a Poisson process does."
