@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ def web(seed: int, *, pages: int = 2000, fast: bool = False) -> Web:
     """20 groups, lognormal rates (standard deviation 2, mean gap 7 days), values 1 to 8,
     lognormal costs. `fast`: half of the pages change four times an hour to twice a day.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)  # noqa: TID251 - the benchmark draws its worlds
     group = rng.integers(20, size=pages)
     spread = math.sqrt(2.0)
     log_rate = rng.normal(0.0, spread, 20)[group] + rng.normal(0.0, spread, pages)
@@ -94,19 +95,21 @@ class Traces:
         t0 = start_of(window)
         return np.flatnonzero((self.birth <= t0) & (self.end >= t0 + 30 * DAY))
 
-    def drawn(self, window: str, seed: int) -> NDArray[np.int64]:
-        """Up to 300 pages a source, alive at the start and for 30 days at least."""
-        rng = np.random.default_rng([seed, WINDOWS.index(window)])
+    def drawn(self, window: str, seed: int, most: int = PER_SOURCE) -> NDArray[np.int64]:
+        """Up to `most` pages a source, alive at the start and for 30 days at least."""
+        rng = np.random.default_rng([seed, WINDOWS.index(window)])  # noqa: TID251
         alive = self._alive(window)
         kept = []
         for source in sorted(set(self.source[alive].tolist())):
             mine = alive[self.source[alive] == source]
-            kept.append(rng.permutation(mine)[:PER_SOURCE])
+            kept.append(rng.permutation(mine)[:most])
         return np.sort(np.concatenate(kept))
 
-    def world(self, window: str, seed: int, variant: str) -> tuple[World, NDArray[np.str_]]:
+    def world(
+        self, window: str, seed: int, variant: str, most: int = PER_SOURCE
+    ) -> tuple[World, NDArray[np.str_]]:
         """The pages drawn for a window, and each one's class."""
-        rows, t0 = self.drawn(window, seed), start_of(window)
+        rows, t0 = self.drawn(window, seed, most), start_of(window)
         low = np.searchsorted(self._page, self._ids[rows], "left")
         high = np.searchsorted(self._page, self._ids[rows], "right")
         at, times = [], []
@@ -116,7 +119,8 @@ class Traces:
             at.append(np.full(t.size, i))
             times.append(t)
         changes = Events.of(rows.size, np.concatenate(at), np.concatenate(times))
-        terms = _terms(variant, self.group[rows], changes, np.random.default_rng([seed, 7]))
+        rng = np.random.default_rng([seed, 7])  # noqa: TID251
+        terms = _terms(variant, self.group[rows], changes, rng)
         died = np.where(self.end[rows] - t0 < SPAN, self.end[rows] - t0, np.inf)
         world = World.of(changes, group=self.group[rows], died=died, **terms)
         return world, self.kind[rows]
@@ -129,7 +133,7 @@ def start_of(window: str) -> float:
 
 def _terms(
     variant: str, group: NDArray[np.int64], changes: Events, rng: np.random.Generator
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Values, costs and validators that a variant gives to the pages."""
     n = group.size
     groups, at = np.unique(group, return_inverse=True)
@@ -142,7 +146,7 @@ def _terms(
     if variant == "unit":
         return {}
     honours = (rng.permutation(groups.size) < groups.size / 2)[at]
-    terms: dict[str, object] = {"unchanged": np.where(honours, 0.02, 1.0)}
+    terms: dict[str, Any] = {"unchanged": np.where(honours, 0.02, 1.0)}
     if variant == "restless":  # validators that move 20 times as often as the records
         counts = 19 * np.maximum(np.diff(changes.start), 1)
         page = np.repeat(np.arange(n), counts)

@@ -45,6 +45,7 @@ class Settings:
     mean_gap: float = MEAN_GAP  # of the default prior
     look: float = LOOK  # 0 = look at every page in every cycle
     random_share: float = 0.0  # of the budget, for visits drawn at random
+    price_by_record: bool = False  # take 304s for as frequent as unchanged records: a mistake
 
 
 def replay(
@@ -96,6 +97,7 @@ class _Replay:
         self.state = State(
             worlds, policy, settings.mean_gap, known or None, [lane.beliefs for lane in lanes]
         )
+        self.state.price_by_record = settings.price_by_record
         self.changes = Events.join([w.changes for w in worlds])
         self.shown = Events.join([w.shown for w in worlds])
         self.died = np.concatenate([w.died for w in worlds])

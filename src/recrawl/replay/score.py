@@ -34,6 +34,7 @@ class Outcome:
     spend_in_vain: float  # on visits that found nothing new
     stale: Floats  # seconds by page
     alive: Floats  # seconds by page
+    readings: Visits
 
     @property
     def staleness(self) -> float:
@@ -45,14 +46,7 @@ def judge(world: World, visits: Visits, since: float, until: float) -> Outcome:
     """Score the visits over [since, until]; a page counts while it lives."""
     n = len(world)
     ends = np.minimum(world.died, until)
-    page = np.concatenate([np.arange(n), visits.page])
-    time = np.concatenate([np.zeros(n), visits.time])
-    order = np.lexsort((time, page))
-    page, time = page[order], time[order]
-    following = np.full(page.size, np.inf)
-    same = page[1:] == page[:-1]
-    following[:-1] = np.where(same, time[1:], np.inf)
-    following = np.minimum(following, ends[page])
+    page, time, following = _copies(world, visits, until)
     wrong_from = world.changes.following(page, world.changes.position(page, time))
     begin = np.maximum(wrong_from, since)
     stale = np.maximum(following - begin, 0.0)
@@ -64,7 +58,7 @@ def judge(world: World, visits: Visits, since: float, until: float) -> Outcome:
     weight = float((world.value * alive).sum())
     inside = visits.time >= since
     found = int((visits.changed & inside).sum())
-    stale_by_page = np.bincount(page, stale, n)
+    stale_by_page = np.bincount(page, stale, n).astype(np.float64)
     return Outcome(
         freshness=1.0 - float((world.value * stale_by_page).sum()) / max(weight, 1e-300),
         captured=found / max(_events(world.changes, ends, since), 1),
@@ -75,7 +69,39 @@ def judge(world: World, visits: Visits, since: float, until: float) -> Outcome:
         spend_in_vain=float(visits.cost[inside & ~visits.changed].sum()),
         stale=stale_by_page,
         alive=alive,
+        readings=visits,
     )
+
+
+def expected_freshness(
+    world: World, rate: Floats, visits: Visits, since: float, until: float
+) -> float:
+    """Freshness over [since, until] that those visits were to give, were nothing known but rates.
+
+    Changes being Poisson, the time at which a page is visited says nothing of those that follow:
+    `(e^(-d (s-v)) - e^(-d (e-v)))/d` fresh seconds between s and e after a visit at v. The same
+    mean as the freshness that was seen, with far less noise.
+    """
+    page, time, following = _copies(world, visits, until)
+    d = np.maximum(rate[page], 1e-15)
+    begin = np.minimum(np.maximum(time, since), following) - time
+    fresh = np.exp(-d * begin) * -np.expm1(-d * (following - time - begin)) / d
+    alive = np.maximum(np.minimum(world.died, until) - since, 0.0)
+    return float((world.value[page] * fresh).sum() / (world.value * alive).sum())
+
+
+def _copies(world: World, visits: Visits, until: float) -> tuple[Ints, Floats, Floats]:
+    """Every copy that was held: its page, when it was read, when it was replaced (or its end)."""
+    n = len(world)
+    ends = np.minimum(world.died, until)
+    page = np.concatenate([np.arange(n), visits.page])
+    time = np.concatenate([np.zeros(n), visits.time])
+    order = np.lexsort((time, page))
+    page, time = page[order], time[order]
+    following = np.full(page.size, np.inf)
+    same = page[1:] == page[:-1]
+    following[:-1] = np.where(same, time[1:], np.inf)
+    return page, time, np.minimum(following, ends[page])
 
 
 def _events(changes: Events, ends: Floats, since: float) -> int:

@@ -48,6 +48,7 @@ class State:
         self.a, self.b = np.ones(n), np.full(n, mean_gap)
         self.va, self.vb = np.ones(n), np.full(n, mean_gap)
         self.intervals = np.zeros(n, np.int64)  # told so far
+        self.price_by_record = False
         self.learns = known is None
         if known is not None:
             self._know(np.concatenate(known))
@@ -84,8 +85,10 @@ class State:
 
     def appraise(self, rows: Ints, now: float) -> tuple[Floats, Floats]:
         """(score, expected cost) of visiting these pages."""
-        tau = now - self.last[rows]
-        view = View(self.a[rows], self.b[rows], tau, self.value[rows], self.interval[rows])
+        tau = (now - self.last[rows]).astype(np.float32)  # as the planner ranks
+        columns = (self.a, self.b, self.value, self.interval)
+        a, b, value, interval = (c[rows].astype(np.float32) for c in columns)
+        view = View(a, b, tau, value, interval)
         cost = self._cost(rows, tau)
         gain = self.policy.gain(view)
         return (gain / cost.price if self.policy.per_price else gain), cost.expected
@@ -97,7 +100,9 @@ class State:
             return Cost(full, full)
         marginal, changed = np.ones(rows.size), np.ones(rows.size)
         some = rows[at]
-        marginal[at], changed[at] = answer_shares(self.va[some], self.vb[some], tau[at])
+        a, b = (self.a, self.b) if self.price_by_record else (self.va, self.vb)
+        va, vb = a[some].astype(np.float32), b[some].astype(np.float32)
+        marginal[at], changed[at] = answer_shares(va, vb, tau[at])
         quoted = Quote(full, self.low[rows], np.zeros(rows.size))
         return attempt(quoted, marginal, changed, np.ones(rows.size))
 
