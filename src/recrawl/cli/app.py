@@ -9,6 +9,7 @@ import typer
 
 from recrawl.cli import (
     addresses,
+    auditing,
     configure,
     crawling,
     explaining,
@@ -64,6 +65,7 @@ for group in (
     exporting,
     configure,
     addresses,
+    auditing,
 ):
     group.add_to(app)
 
