@@ -22,6 +22,7 @@ from recrawl.replay.world import Events, Ints, World
 from recrawl.units import DAY, HOUR
 
 LOOK = 6 * HOUR  # between two looks at every page
+REFRESH = 6 * HOUR  # between two readings of what groups have learned, for pages of no history
 SPARE, FEW = 5.0, 64  # candidates beside the visits that are expected until the next look
 
 
@@ -109,6 +110,7 @@ class _Replay:
         self.left = np.zeros(len(lanes))
         self.drawn = np.zeros(len(lanes))
         self.worst = np.zeros(len(lanes))  # score bought last
+        self.refreshed = -REFRESH
         self.log = _Log()
         self.candidates = _Candidates(everyone[:0], np.zeros(len(lanes)), -1.0)
         self._alive_share = self._shares()
@@ -146,20 +148,23 @@ class _Replay:
 
     def _best(self, now: float) -> None:
         """Buy by falling score while something is left: a lane may overdraw by one visit."""
+        if now >= self.refreshed + REFRESH:
+            self.state.refresh()
+            self.refreshed, self.candidates.until = now, -1.0
         if not (self.left > 0).any():
             return
-        for attempt in range(2):
-            if attempt or now > self.candidates.until:
-                self._look(now)
-            bought, sound = self._choose(now)
-            if sound:
-                break
+        if now > self.candidates.until:
+            self._look(now)
+        bought, worst = self._choose(self.candidates.rows, now)
+        if (worst < self.candidates.out).any():  # a page that was left out may be better
+            self._look(now)
+            bought, _ = self._choose(np.arange(self.died.size), now)
         self._visit(bought, now, self.left)
 
-    def _choose(self, now: float) -> tuple[Ints, bool]:
-        """The visits of this cycle; False where a page that was left out may have been better."""
-        c, state = self.candidates, self.state
-        rows = c.rows[(self.died[c.rows] > now) & (self.left[state.lane[c.rows]] > 0)]
+    def _choose(self, among: Ints, now: float) -> tuple[Ints, Floats]:
+        """The visits of this cycle, and the worst score bought by lane (as `_buy` says)."""
+        state = self.state
+        rows = among[(self.died[among] > now) & (self.left[state.lane[among]] > 0)]
         score, cost = state.appraise(rows, now)
         # Scores of a cycle hardly differ from those of the one before: few need to be sorted.
         for floor in (0.7 * self.worst, np.zeros(len(self.lanes))):
@@ -168,7 +173,7 @@ class _Replay:
             if (worst >= floor).all():
                 break
         self.worst = np.where(np.isfinite(worst), worst, self.worst)
-        return bought, bool((worst >= c.out).all())
+        return bought, worst
 
     def _buy(self, rows: Ints, score: Floats, cost: Floats) -> tuple[Ints, Floats]:
         """What the lanes' money buys, best first, and the worst score bought by lane: 0 where
@@ -190,7 +195,6 @@ class _Replay:
     def _look(self, now: float) -> None:
         """Look at every page, and keep those that may be bought soon."""
         s, state = self.settings, self.state
-        state.refresh()
         rows = np.flatnonzero(self.died > now)
         until = now + s.look
         best = state.appraise(rows, until)[0]
@@ -205,7 +209,7 @@ class _Replay:
                 cut = np.argpartition(-best[mine], k)
                 out[i] = best[mine[cut[k:]]].max() * 1.01
                 mine = mine[cut[:k]]
-            kept.append(rows[mine])
+            kept.append(rows[np.sort(mine)])
         self.candidates = _Candidates(np.concatenate(kept), out, until)
 
     def _draw(self, now: float) -> None:
