@@ -23,7 +23,7 @@ test: setup lint
 	$(BIN)/python -m pytest -n 2
 
 test-slow: setup
-	$(BIN)/python -m pytest -n 2 -m slow tests/sim tests/cli
+	$(BIN)/python -m pytest -n 2 -m slow tests/sim tests/cli tests/replay
 
 lint: setup
 	$(BIN)/ruff check .

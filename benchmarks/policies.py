@@ -21,6 +21,7 @@ from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
+from policy_engine import compare
 from policy_theory import theory
 from policy_worlds import BUDGETS, PER_SOURCE, SPAN, Traces, trace_lanes, web
 
@@ -36,6 +37,7 @@ T95 = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}  # of Student's distribution, by sam
 MARKS = {"unit": 0.80, "mixed": 0.60, "not_modified": 0.62}
 SYNTHETIC_MARKS = (0.95, 0.985, 0.995)
 SINCE = 30 * DAY
+ENGINE_VISITS = (0.2, 1.0)  # a page and day
 COLUMNS = (11, 8, 8, 9, 8, 8)
 
 
@@ -58,7 +60,8 @@ def _traces(folder: str) -> Traces:
 
 def run(task: Task) -> tuple[Task, dict[str, Any]]:
     """Figures of one task; called in a process of its own."""
-    return task, (_synthetic(task) if task.part in ("web", "fast web") else _on_traces(task))
+    parts = {"web": _synthetic, "fast web": _synthetic, "engine": _engine}
+    return task, parts.get(task.part, _on_traces)(task)
 
 
 def _cycle(task: Task) -> float:
@@ -76,6 +79,13 @@ def _synthetic(task: Task) -> dict[str, Any]:
     fresh = [expected_freshness(made.world, made.rate, o.readings, SINCE, SPAN) for o in out]
     best = made.best()
     return {"ratio": [f / b for f, b in zip(fresh, best, strict=True)], "best": best}
+
+
+def _engine(task: Task) -> dict[str, Any]:
+    made = web(task.seed, pages=40 if task.small else 300)
+    days = 20.0 if task.small else 60.0
+    pairs = [compare(made, task.policy, visits, days, task.seed) for visits in ENGINE_VISITS]
+    return {"ratio": [engine / simulated for engine, simulated in pairs]}
 
 
 def _on_traces(task: Task) -> dict[str, Any]:
@@ -124,6 +134,7 @@ def tasks(folder: str, small: bool) -> list[Task]:
         for name in (DEFAULT, "harmonic", BASE)
         for s in seeds
     ]
+    found += [Task("engine", name, s, small=small) for name in (DEFAULT, BASE) for s in seeds[:2]]
     if folder:
         for part in VARIANTS[:3]:
             for name in policy_names():
@@ -151,13 +162,19 @@ def relative(fresh: list[float], base: list[float]) -> float:
 
 def gather(done: dict[Task, dict[str, Any]]) -> dict[str, Any]:
     """All figures, in the shape that --json prints."""
-    out: dict[str, Any] = {"theory": theory(), "synthetic": {}, "fast_web": {}, "traces": {}}
+    out: dict[str, Any] = {
+        "theory": theory(), "synthetic": {}, "fast_web": {}, "engine": {}, "traces": {}
+    }  # fmt: skip
     groups: dict[tuple[str, str], list[Task]] = defaultdict(list)
     for task in sorted(done):
         name = task.policy if task.mode == "learned" else f"{task.policy} ({task.mode})"
         groups[task.part, name].append(task)
     for (part, name), members in groups.items():
-        if part in ("web", "fast web"):
+        if part == "engine":
+            for i, visits in enumerate(ENGINE_VISITS):
+                ratio = mean(done[t]["ratio"][i] for t in members)
+                out["engine"].setdefault(str(visits), {})[name] = round(ratio, 4)
+        elif part in ("web", "fast web"):
             table = out["synthetic" if part == "web" else "fast_web"]
             for i, budget in enumerate(BUDGETS["synthetic"]):
                 ratios = [done[t]["ratio"][i] for t in members]
@@ -200,9 +217,14 @@ def _summary(done: dict[Task, dict[str, Any]], members: list[Task]) -> dict[str,
 
 def show(figures: dict[str, Any]) -> Iterator[str]:
     """The figures as tables."""
-    for title, part in (("made-up webs", "synthetic"), ("with many fast pages", "fast_web")):
+    titles = {
+        "synthetic": "made-up webs: freshness as a share of the optimum",
+        "fast_web": "with many fast pages: freshness as a share of the optimum",
+        "engine": "the real engine's freshness as a share of the simulator's",
+    }
+    for part, title in titles.items():
         budgets = list(figures[part])
-        yield f"{title}: freshness as a share of the optimum, by visits per page and day"
+        yield f"{title}, by visits per page and day"
         yield f"{'policy':26}" + "".join(f"{b:>9}" for b in budgets)
         for name in figures[part][budgets[0]]:
             yield f"{name:26}" + "".join(f"{figures[part][b][name]:9.4f}" for b in budgets)
@@ -244,6 +266,12 @@ def missed(figures: dict[str, Any]) -> list[str]:
             wrong.append(f"{budget}: known rates reach {row[f'{DEFAULT} (known)']}, mark 0.999")
         if row[f"{DEFAULT} (wrong prior)"] < 0.93 * row[DEFAULT]:
             wrong.append(f"{budget}: a wrong prior costs more than 7 %")
+    for budget, row in figures["engine"].items():
+        wrong += [
+            f"{name} at {budget}: the engine comes to {ratio} of the simulator"
+            for name, ratio in row.items()
+            if abs(ratio - 1) > 0.01
+        ]
     for part, mark in MARKS.items():
         got = figures["traces"].get(part, {}).get(DEFAULT, {}).get("relative_staleness", 0.0)
         if got >= mark:
@@ -272,11 +300,16 @@ def main() -> int:
     parser.add_argument("--traces", default="", help="folder of pages.parquet and events.parquet")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--small", action="store_true", help="few pages, one window: for tests")
+    parser.add_argument("--only", default="", metavar="NAMES", help="policies, as in a,b")
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
     if args.traces and not (Path(args.traces) / "pages.parquet").exists():
         parser.error(f"{args.traces}: no pages.parquet there")
-    figures = gather(play(tasks(args.traces, args.small), args.processes))
+    todo = tasks(args.traces, args.small)
+    if args.only:
+        names = {*args.only.split(","), DEFAULT, BASE, "clairvoyant"}
+        todo = [task for task in todo if task.policy in names]
+    figures = gather(play(todo, args.processes))
     if args.json:
         print(json.dumps(figures, indent=1))
     else:

@@ -93,3 +93,34 @@ def test_uniform_reads_nothing_but_age():
     gains = uniform.gain(view([1e-4, 1.0, 1e4], 3.0, value=[1, 5, 9]))
     np.testing.assert_allclose(gains, 3 * DAY)
     assert uniform.first(view([1.0], 0.0), 30 * DAY)[0] == 30 * DAY
+
+
+def test_the_articles_formula_is_the_articles():
+    gains = get_policy("article").gain(view([96, 24, 4, 1, 1 / 7, 1 / 30, 1 / 365], 1.0)) / DAY
+    assert [round(float(g), 3) for g in gains] == [0.010, 0.042, 0.241, 0.400, 0.124, 0.032, 0.003]
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan")])
+def test_the_articles_formula_is_guarded(bad):
+    for name in ("article", "article-age"):
+        assert float(get_policy(name).gain(view([1.0], bad))[0]) == 0.0
+
+
+def test_proportional_visits_in_proportion_to_rates():
+    policy = get_policy("proportional")
+    rates = np.array([0.1, 1.0, 10.0])
+    due = 1.0 / rates  # days at which each has gained the same
+    np.testing.assert_allclose(policy.gain(view(rates, due)), 1.0)
+
+
+def test_classes_have_four_intervals():
+    policy = get_policy("classes")
+    gaps = np.array([1 / 24, 1.0, 7.0, 30.0, 3000.0])  # mean days between changes
+    gains = policy.gain(view(1 / gaps, 30.0))
+    np.testing.assert_allclose(gains, [30 * 24, 30, 30 / 7, 1, 1])
+
+
+def test_value_and_age_need_no_rates():
+    policy = get_policy("value-age")
+    np.testing.assert_allclose(policy.gain(view([1e-3, 10.0], 2.0, value=4.0)), 8 * DAY)
+    assert policy.per_price
