@@ -135,6 +135,7 @@ ONE = [
     ("[[site]]\nmatch = 'a.example'\nbetween = ['2 d', '1 d']", "site[0].between", "longer time"),
     ("[store]\npath = ''", "store.path", "not a text"),
     ('[store]\npath = "a\\u0000b"', "store.path", "control characters"),
+    ("[budget]\nreset_day = 32", "budget.reset_day", "1 to 31"),
     ("[bugdet]\nper_day = '4 MB'", "bugdet", "did you mean 'budget'?"),
     ("per_day = '4 MB'", "project.per_day", "belongs in [budget]"),
     ("goal = 'fresh'", "project.goal", "freshness, harmonic, age, events"),

@@ -181,3 +181,36 @@ class Accounting(RuleBasedStateMachine):
 
 TestAccounting = Accounting.TestCase
 TestAccounting.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+
+
+@pytest.mark.parametrize(
+    ("day", "now", "start", "end"),
+    [
+        (17, at(2026, 3, 17), at(2026, 3, 17), at(2026, 4, 17)),
+        (17, at(2026, 3, 16, 23), at(2026, 2, 17), at(2026, 3, 17)),
+        (17, at(2026, 1, 3), at(2025, 12, 17), at(2026, 1, 17)),
+        (17, at(2026, 12, 20), at(2026, 12, 17), at(2027, 1, 17)),
+        (31, at(2026, 2, 27), at(2026, 1, 31), at(2026, 2, 28)),
+        (31, at(2026, 2, 28), at(2026, 2, 28), at(2026, 3, 31)),
+        (30, at(2028, 2, 29), at(2028, 2, 29), at(2028, 3, 30)),
+    ],
+)
+def test_a_month_may_begin_on_the_vendors_day(day, now, start, end):
+    cap = Cap(B, 1, "month", day)
+    assert (cap.start(now, 0.0), cap.end(now)) == (start, end)
+
+
+@given(now=st.floats(0, 4e9), day=st.integers(1, 31))
+def test_months_follow_each_other_without_a_gap(now, day):
+    cap = Cap(B, 1, "month", day)
+    start, end = cap.start(now, 0.0), cap.end(now)
+    assert start <= now < end
+    assert 28 * DAY <= end - start <= 31 * DAY
+    assert cap.start(end, 0.0) == end
+    assert cap.end(start) == end
+
+
+@pytest.mark.parametrize("day", [0, 32])
+def test_no_month_begins_on_such_a_day(day):
+    with pytest.raises(ValueError, match="1 to 31"):
+        Cap(B, 1, "month", day)

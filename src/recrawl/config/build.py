@@ -131,7 +131,7 @@ def _rule(site: SiteSettings) -> SiteRule:
 
 def _budget(settings: Settings) -> Budget:
     caps = [
-        BudgetCap(cap.unit, cap.amount, period)  # type: ignore[arg-type] # the periods' names
+        BudgetCap(cap.unit, cap.amount, period, settings.budget.reset_day)  # type: ignore[arg-type] # the periods' names
         for period, named in settings.budget.by_period().items()
         for cap in named
     ]

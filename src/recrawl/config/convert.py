@@ -65,6 +65,7 @@ def _budget(b: d.Budget) -> s.BudgetSettings:
         per_day=b.per_day,
         per_week=b.per_week,
         per_month=b.per_month,
+        reset_day=b.reset_day,
         window=b.window,
         min_gap=b.min_gap,
         max_gap=b.max_gap,

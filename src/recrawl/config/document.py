@@ -84,7 +84,9 @@ class Budget(Section):
     per_week: v.Caps = ()
     """At most this in a week (from Monday, UTC)."""
     per_month: v.Caps = ()
-    """At most this in a calendar month (UTC)."""
+    """At most this in a month (UTC)."""
+    reset_day: Annotated[int, *v.day_of_month()] = 1
+    """The day on which a month begins, as your vendor's plan renews; 31 = the last day."""
     window: v.SomeTime = v.written("1 h")
     """How often a plan is made."""
     min_gap: v.Duration = v.written("10 min")

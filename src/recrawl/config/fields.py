@@ -117,6 +117,14 @@ def count(least: int) -> Callable[[object], int]:
     return check
 
 
+def day(value: object) -> int:
+    """A day of the month."""
+    found = count(1)(value)
+    if found > 31:
+        raise ValueError(f"{shown(value)} is no day of a month; write 1 to 31 (31 = the last)")
+    return found
+
+
 def share(value: object) -> float:
     """A part of the whole: a number of [0, 1], or '10 %'."""
     if isinstance(value, str) and value.strip().endswith("%"):

@@ -47,6 +47,7 @@ class BudgetSettings:
     per_day: tuple[Cap, ...]
     per_week: tuple[Cap, ...]
     per_month: tuple[Cap, ...]
+    reset_day: int  # on which a month begins
     window: float
     min_gap: float
     max_gap: float

@@ -44,6 +44,11 @@ def cap(unit: Unit, sample: str) -> tuple[Any, ...]:
     return (PlainValidator(f.cap_in(unit, sample)), schema({"type": kind, "examples": [sample]}))
 
 
+def day_of_month() -> tuple[Any, ...]:
+    """A whole number from 1 to 31."""
+    return (PlainValidator(f.day), schema({"type": "integer", "minimum": 1, "maximum": 31}))
+
+
 Text = Annotated[str, PlainValidator(f.text), schema({"type": "string"})]
 Flag = Annotated[bool, PlainValidator(f.flag), schema({"type": "boolean"})]
 Number = Annotated[float, PlainValidator(f.number), schema(NUMBER)]

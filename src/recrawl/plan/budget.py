@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from calendar import timegm
+from calendar import monthrange, timegm
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,13 +20,15 @@ _MONDAY = 4 * DAY  # 1970-01-05, the first Monday of the epoch
 class Cap:
     """At most `amount` (smallest part of `unit`) in each period. Raises ValueError.
 
-    Periods are aligned to UTC: weeks begin on Monday, months are calendar months; a `run`
-    begins when the program starts.
+    Periods are aligned to UTC: weeks begin on Monday, months on `reset_day` (in a month that
+    is too short, on its last day, as vendors renew their plans); a `run` begins when the
+    program starts.
     """
 
     unit: Unit
     amount: int
     period: Period = "run"
+    reset_day: int = 1
 
     def __post_init__(self) -> None:
         if self.amount < 0:
@@ -35,6 +37,9 @@ class Cap:
             raise ValueError(
                 f"{self.period!r} is no period of a budget; use {', '.join(get_args(Period))}"
             )
+
+        if not 1 <= self.reset_day <= 31:
+            raise ValueError(f"no month begins on day {self.reset_day}; use 1 to 31")
 
     def __str__(self) -> str:
         return f"{format_amount(self.unit, self.amount)} per {self.period}"
@@ -45,7 +50,8 @@ class Cap:
             return run_start
         if self.period == "month":
             t = datetime.fromtimestamp(now, UTC)
-            return float(timegm((t.year, t.month, 1, 0, 0, 0)))
+            begun = _reset(t.year, t.month, self.reset_day)
+            return begun if begun <= now else _reset(t.year, t.month - 1, self.reset_day)
         length, origin = _LENGTH[self.period], _MONDAY if self.period == "week" else 0.0
         return math.floor((now - origin) / length) * length + origin
 
@@ -55,8 +61,15 @@ class Cap:
             return math.inf
         if self.period == "month":
             t = datetime.fromtimestamp(now, UTC)
-            return float(timegm((t.year + t.month // 12, t.month % 12 + 1, 1, 0, 0, 0)))
+            comes = _reset(t.year, t.month, self.reset_day)
+            return comes if comes > now else _reset(t.year, t.month + 1, self.reset_day)
         return self.start(now, 0.0) + _LENGTH[self.period]
+
+
+def _reset(year: int, month: int, day: int) -> float:
+    """Epoch seconds at which a plan renews in a month (0 = the last one's December, 13 = next)."""
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    return float(timegm((year, month, min(day, monthrange(year, month)[1]), 0, 0, 0)))
 
 
 @dataclass(frozen=True, slots=True)
