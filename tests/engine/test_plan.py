@@ -27,6 +27,7 @@ from recrawl.model import Kind, Outcome, Purpose, State, Visit, Wait
 from recrawl.plan.budget import Budget, Cap
 from recrawl.plan.reserves import Shares
 from recrawl.units import DAY, HOUR, MINUTE, WEEK, Spend, Unit
+from recrawl.urls.match import SiteMatcher, SiteRule
 
 SITE = pages({"/": ok("home", *(f"/{i}" for i in range(8))),
               **{f"/{i}": ok(f"page {i}", "/", f"/{i}/x") for i in range(8)},
@@ -360,3 +361,30 @@ def test_an_answer_that_comes_after_midnight_counts_for_the_new_day() -> None:
     assert play.engine.purse.spent() == [400]
     play.plan()
     assert play.crawl.window.account.left == [5_000_000 - 400]
+
+
+def test_a_site_may_have_gaps_of_its_own() -> None:
+    """`between` of a [[site]]: no page of it sooner than the one, none later than the other."""
+    rules = [
+        SiteRule("a.example/slow/*", min_gap=3 * DAY),
+        SiteRule("a.example/kept/*", max_gap=DAY / 2),
+    ]
+    seeds = tuple(f"{ORIGIN}/{kind}/1" for kind in ("slow", "kept", "other"))
+    timing = Timing(min_gap=HOUR, max_gap=90 * DAY)
+    sites = SiteMatcher(rules)
+    play = Play(
+        project(
+            seeds=seeds, sites=sites, timing=timing, budget=daily(10**9),
+            specs=tuple({} for _ in sites.types), shares=Shares(0.0, 1.0, 0.0),
+        )
+    )  # fmt: skip
+    read: dict[str, list[float]] = {seed: [] for seed in seeds}
+    for _ in range(4 * 24):
+        for url in play.crawl_once(lambda url, visit: ok("always this")):
+            if url in read:
+                read[url].append(play.now)
+        play.now += HOUR
+    slow, kept, other = (np.diff(read[seed]) for seed in seeds)
+    assert slow.size and slow.min() >= 3 * DAY
+    assert kept.max() <= DAY / 2 + 2 * HOUR
+    assert other.min() < DAY

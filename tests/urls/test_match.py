@@ -115,12 +115,13 @@ def test_the_first_rule_that_meets_decides() -> None:
         PageType("page"),
         PageType("product", 4.0, {"price": "css:.price"}),
         PageType("product", 2.0, {"price": "css:#cost"}),
-        PageType("news"),
+        PageType("news", max_gap=3600.0),
+        PageType("shop.example", 0.5, min_gap=60.0),
     )
     assert m.classify(at("http://shop.example/product/1")) == (1, 4.0, PRODUCT)
     assert m.classify(at("http://other.example/item/1")) == (2, 2.0, ITEM)
     assert m.classify(at("http://shop.example/news/x")) == (3, 1.0, NEWS)
-    assert m.classify(at("http://shop.example/about")) == (0, 0.5, ALL)
+    assert m.classify(at("http://shop.example/about")) == (4, 0.5, ALL)
     assert m.classify(at("http://other.example/about")) == (0, 1.0, None)
     assert m.classify(at("http://other.test/product/1")) == (0, 1.0, None)
     assert m.hosts() == ("shop.example", "other.example", "*.example")

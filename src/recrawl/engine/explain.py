@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from recrawl.engine.crawl import Crawl
-from recrawl.engine.scheme import scheme_of, units_of
+from recrawl.engine.scheme import gaps_of, scheme_of, units_of
 from recrawl.engine.why import Why, answer
 from recrawl.frontier.politeness import ready_at
 from recrawl.frontier.robots import Access, access
@@ -178,15 +178,17 @@ def _belief(why: Why, crawl: Crawl, page: Page) -> None:
 
 def _due(why: Why, crawl: Crawl, page: Page, score: Callable[[Floats], Floats]) -> None:
     """When the score reaches the bar, within min_gap and the floor (max_gap)."""
-    timing = crawl.project.timing
+    low, high = gaps_of(crawl.project)
+    kind = page.page_type
+    least, most = (g if isinstance(g, float | int) else float(g[kind]) for g in (low, high))
     if why.bar > 0:
         wait = float(due_time(score, 1, why.bar)[0])
         why.too_fast = math.isinf(wait)
     elif crawl.project.budget.caps:  # the budget reaches for every page
-        wait = timing.min_gap
+        wait = least
     else:
         return
-    wait = max(wait, timing.min_gap)
+    wait = max(wait, least)
     if page.state is State.LIVE:
-        wait = min(wait, timing.max_gap)
+        wait = min(wait, most)
     why.due = max(page.last + wait, page.retry_at)

@@ -12,7 +12,7 @@ import numpy as np
 
 from recrawl.engine.crawl import Crawl, Planned, RobotsCheck, Window, lane_of, rank_of
 from recrawl.engine.purse import Purse, window_budget
-from recrawl.engine.scheme import scheme_of, units_of
+from recrawl.engine.scheme import gaps_of, scheme_of, units_of
 from recrawl.model import Page, Purpose, State, Writes
 from recrawl.plan.budget import Account
 from recrawl.plan.candidates import Rules
@@ -121,14 +121,12 @@ def _carry(crawl: Crawl, account: Account) -> None:
 def _choose(
     crawl: Crawl, window: Window, budget: dict[Unit, int], now: float, rng: np.random.Generator
 ) -> PlanResult:
-    timing = crawl.project.timing
     shares = crawl.project.shares
     if window.planned:  # the reserves were drawn by this window's first plan
         shares = replace(shares, reestimation=0.0, verification=0.0)
     window.planned = True
-    rules = Rules(
-        shares, timing.min_gap, timing.max_gap, window.opened if window.one_pass else None
-    )
+    low, high = gaps_of(crawl.project)
+    rules = Rules(shares, low, high, window.opened if window.one_pass else None)
     with crawl.mirror.without_bought():
         return plan_cycle(
             crawl.mirror.rows,

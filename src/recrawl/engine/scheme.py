@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.engine.crawl import Crawl
+from recrawl.engine.project import Project
 from recrawl.frontier.politeness import effective_delay, ready_at
 from recrawl.model import Address, Host, Purpose
 from recrawl.plan.appraise import Hosts, Scheme
 from recrawl.plan.cost import PriceBook
+from recrawl.poisson import Floats
 from recrawl.units import Unit
 
 CLOSED_STATUS = "unreachable"  # of robots.txt: nothing of the host is fetched for now
@@ -25,6 +27,21 @@ def scheme_of(crawl: Crawl, units: tuple[Unit, ...], now: float, ends: float) ->
         units=units,
         horizon=crawl.project.timing.horizon,
     )
+
+
+def gaps_of(project: Project) -> tuple[float | Floats, float | Floats]:
+    """The least and the longest gap between two readings: one for all, or one a page type.
+
+    Types that an older project file had (their pages not read since) get the project's own.
+    """
+    own, types = project.timing, project.sites.types
+    if all(t.min_gap is None and t.max_gap is None for t in types):
+        return own.min_gap, own.max_gap
+    low, high = np.full(1 << 15, own.min_gap), np.full(1 << 15, own.max_gap)
+    for i, kind in enumerate(types):
+        low[i] = own.min_gap if kind.min_gap is None else kind.min_gap
+        high[i] = own.max_gap if kind.max_gap is None else kind.max_gap
+    return low, high
 
 
 def units_of(crawl: Crawl) -> tuple[Unit, ...]:

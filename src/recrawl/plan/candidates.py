@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recrawl.model import State
 from recrawl.plan.appraise import Ints, Scheme, appraise
 from recrawl.plan.reserves import Shares
+from recrawl.poisson import Floats
 from recrawl.units import DAY, MINUTE
 
 CHUNK = 1 << 14  # rows that stay in the processor's cache while they are looked at
@@ -52,11 +53,14 @@ _LIVE_BIT = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a window may do. `pass_start`: this is one pass, every page once since that time."""
+    """What a window may do. `pass_start`: this is one pass, every page once since that time.
+
+    A gap is one number for all pages (seconds), or one a page type.
+    """
 
     shares: Shares = field(default_factory=Shares)
-    min_gap: float = 10 * MINUTE
-    max_gap: float = 90 * DAY
+    min_gap: float | Floats = 10 * MINUTE
+    max_gap: float | Floats = 90 * DAY
     pass_start: float | None = None
 
 
@@ -155,8 +159,9 @@ def _judge(part: np.ndarray, now: float, capacity: Ints, rules: Rules) -> NDArra
     if rules.pass_start is not None:
         np.putmask(out, live & (last >= rules.pass_start), Standing.VISITED)
     else:
-        np.putmask(out, live & (age > rules.max_gap), Standing.OVERDUE)
-        np.putmask(out, live & (age < rules.min_gap), Standing.TOO_SOON)
+        low, high = _gap(rules.min_gap, part), _gap(rules.max_gap, part)
+        np.putmask(out, live & (age > high), Standing.OVERDUE)
+        np.putmask(out, live & (age < low), Standing.TOO_SOON)
     resting = capacity[np.ascontiguousarray(part["host_id"])] <= 0
     waiting = np.ascontiguousarray(part["retry_at"]) > now
     if resting.any() or waiting.any():
@@ -167,6 +172,10 @@ def _judge(part: np.ndarray, now: float, capacity: Ints, rules: Rules) -> NDArra
         np.putmask(out, asked & waiting, Standing.RETRY_LATER)
     np.bitwise_or(out, live.view(np.uint8) << 4, out=out)
     return out
+
+
+def _gap(gap: float | Floats, part: np.ndarray) -> float | Floats:
+    return gap if isinstance(gap, float | int) else gap[np.ascontiguousarray(part["page_type"])]
 
 
 def _trim(m: Market, end: int) -> None:

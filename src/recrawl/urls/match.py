@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import ada_url
 
@@ -58,6 +59,8 @@ class PageType:
     name: str
     value: float = 1.0
     fields: Mapping[str, str] = field(default_factory=dict)
+    min_gap: float | None = None  # seconds; None = the project's
+    max_gap: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +118,16 @@ class SiteMatcher:
     def __init__(self, rules: Sequence[SiteRule]) -> None:
         self._rules: list[tuple[_Where, int, float, SiteRule]] = []
         types = [PageType(DEFAULT_TYPE)]
-        known: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {(DEFAULT_TYPE, ()): 0}
+        known: dict[tuple[Any, ...], int] = {(DEFAULT_TYPE, (), None, None): 0}
         for rule in rules:
             value = 1.0 if rule.value is None else value_of(rule.value)
-            # Fields without a type still are a type: no other page is read by them.
-            name = rule.type or (rule.match if rule.fields else DEFAULT_TYPE)
-            key = (name, tuple(sorted(rule.fields.items())))
+            # Fields or gaps without a type still are a type: no other page is read so.
+            own = rule.fields or rule.min_gap is not None or rule.max_gap is not None
+            name = rule.type or (rule.match if own else DEFAULT_TYPE)
+            key = (name, tuple(sorted(rule.fields.items())), rule.min_gap, rule.max_gap)
             if key not in known:
                 known[key] = len(types)
-                types.append(PageType(name, value, rule.fields))
+                types.append(PageType(name, value, rule.fields, rule.min_gap, rule.max_gap))
             self._rules.append((_parse(rule.match), known[key], value, rule))
         self.types: tuple[PageType, ...] = tuple(types)
         self._of_origin: dict[str, list[_Applied]] = {}
