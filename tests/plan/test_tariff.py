@@ -192,3 +192,27 @@ def test_each_host_is_priced_by_its_own_tariff():
     assert full[0] == 0
     assert full[1] == pytest.approx(0.004 * (10_000 + 800))
     assert full[2] == 500
+
+
+@pytest.mark.parametrize("unit", [Unit.BYTES, Unit.FETCHES, Unit.SECONDS])
+def test_verdicts_that_are_not_charged_cost_no_money_in_any_unit(unit):
+    """Vendors who bill bytes may waive failures too; the bytes are counted all the same."""
+    some = frozenset({Verdict.CHANGED, Verdict.SAME})
+    tariff = Tariff("proxy", unit, 5.0, charged=some)
+    cost = WireCost(up=100, down=900, seconds=2.0)
+    meter = Meter(tariff)
+    for bill in (tariff.spend, meter.spend):
+        free = bill(cost, Verdict.FAILED)
+        assert (free.micro_usd, free.bytes, free.fetches, free.millis) == (0, 1000, 1, 2000)
+        assert bill(cost, Verdict.CHANGED).micro_usd > 0
+        assert bill(cost, Verdict.UNKNOWN).micro_usd > 0, "lost in a crash: taken to be billed"
+    assert tariff.worst(cost).micro_usd > 0
+    sizes = Quote(*(np.array([x]) for x in (1000.0, 300.0, 200.0)))
+    quoted = quote(tariff, Unit.USD, sizes, np.array([2000.0]))
+    assert quoted.full[0] > 0
+    assert quoted.unchanged[0] == quoted.failed[0] == 0
+
+
+def test_unless_told_credits_are_for_answers_and_bytes_for_everything():
+    assert Verdict.FAILED not in Tariff("api", Unit.CREDITS, 1.0).charged
+    assert Tariff("proxy", Unit.BYTES, 1.0).charged == frozenset(Verdict)

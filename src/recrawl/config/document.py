@@ -113,7 +113,8 @@ class Tariff(Section):
     each: Each | None = None
     """How much one visit takes, where credits or fetches are counted."""
     charged_on: v.Verdicts | None = None
-    """Which verdicts take a credit; all but blocked, soft_error and failed unless given."""
+    """Which verdicts are billed. Unless given: credits for all but blocked, soft_error and failed;
+    bytes, fetches and seconds for every visit."""
 
 
 class Route(Section):

@@ -38,17 +38,21 @@ class Tariff:
     are recorded, whatever the tariff; the tariff decides credits and money.
 
     `price_micro_usd_per_unit` is per byte, credit, fetch or second; `credits` is the charge of
-    one visit by mode. Credits are charged only for verdicts in `charged`; bytes, fetches and
-    seconds are billed for failures too. Raises ValueError for what is no tariff.
+    one visit by mode. Only verdicts in `charged` are billed, in credits or money; unless given,
+    credits for `SUCCESSES` only, and bytes, fetches and seconds for all, failures too. Raises
+    ValueError for what is no tariff.
     """
 
     name: str
     unit: Unit = Unit.BYTES
     price_micro_usd_per_unit: float = 0.0
     credits: Mapping[str, float] = field(default_factory=lambda: {"plain": 1.0})
-    charged: frozenset[Verdict] = SUCCESSES
+    charged: frozenset[Verdict] = frozenset()  # empty = what such a unit is usually billed for
 
     def __post_init__(self) -> None:
+        if not self.charged:
+            usual = SUCCESSES if self.unit is Unit.CREDITS else frozenset(Verdict)
+            object.__setattr__(self, "charged", usual)
         if self.unit is Unit.USD:
             raise ValueError(
                 f"tariff {self.name!r}: a tariff bills bytes, credits, fetches or seconds; "
@@ -92,16 +96,27 @@ class Tariff:
         Right for a promise to pay. For a sum of many small visits use `Meter`, which carries
         the fractions.
         """
-        return self._spend(cost, self.credits_of(cost, verdict, mode), 0.0)
+        return self._spend(cost, self.credits_of(cost, verdict, mode), 0.0, verdict)
 
     def worst(self, cost: WireCost, mode: str = "plain") -> Spend:
         """The most that an exchange of at most that cost can be billed: what is reserved."""
         charge = self._list_charge(mode) if self.unit is Unit.CREDITS else 0
         return self._spend(cost, max(charge, cost.microcredits or 0), 0.0)
 
-    def _spend(self, cost: WireCost, microcredits: int, carry: float) -> Spend:
+    def billed(self, cost: WireCost, microcredits: int, verdict: Verdict) -> float:
+        """Micro-USD of one exchange, unrounded. What the vendor said in credits is believed."""
+        if verdict not in self.charged and not microcredits:
+            return 0.0
         millis = round(cost.seconds * 1000)
-        money = self.micro_usd(float(cost.bytes), microcredits, 1.0, millis) - carry
+        return self.micro_usd(float(cost.bytes), float(microcredits), 1.0, float(millis))
+
+    def _spend(
+        self, cost: WireCost, microcredits: int, carry: float, verdict: Verdict = Verdict.UNKNOWN
+    ) -> Spend:
+        millis = round(cost.seconds * 1000)
+        # What was lost in a crash, and what is only promised yet, is taken to be billed.
+        charged = verdict if verdict is not Verdict.UNKNOWN else next(iter(self.charged))
+        money = self.billed(cost, microcredits, charged) - carry
         return Spend(
             bytes=cost.bytes,
             micro_usd=max(0, math.ceil(money - 1e-9)),
@@ -129,9 +144,8 @@ class Meter:
     def spend(self, cost: WireCost, verdict: Verdict, mode: str = "plain") -> Spend:
         """What one exchange costs, in every unit, and remember the rounding."""
         microcredits = self.tariff.credits_of(cost, verdict, mode)
-        out = self.tariff._spend(cost, microcredits, self.ahead)
-        due = self.tariff.micro_usd(float(out.bytes), out.microcredits, 1.0, out.millis)
-        self.ahead += out.micro_usd - due
+        out = self.tariff._spend(cost, microcredits, self.ahead, verdict)
+        self.ahead += out.micro_usd - self.tariff.billed(cost, microcredits, verdict)
         return out
 
 
@@ -157,11 +171,12 @@ def quote(tariff: Tariff, unit: Unit, sizes: Quote, millis: Floats, mode: str = 
     if unit is Unit.SECONDS:
         return Quote(millis, millis, millis)
     charge = float(tariff._list_charge(mode)) if tariff.unit is Unit.CREDITS else 0.0
-    microcredits = [
-        one * charge if verdict in tariff.charged else none
+    billed = [
+        verdict in tariff.charged
         for verdict in (Verdict.CHANGED, Verdict.NOT_MODIFIED, Verdict.FAILED)
     ]
+    microcredits = [one * charge if paid else none for paid in billed]
     if unit is Unit.CREDITS:
         return Quote(*microcredits)
-    uses = zip(sizes, microcredits, strict=True)
-    return Quote(*(tariff.micro_usd(n, c, one, millis) for n, c in uses))
+    uses = zip(sizes, microcredits, billed, strict=True)
+    return Quote(*(tariff.micro_usd(n, c, one, millis) if paid else none for n, c, paid in uses))
