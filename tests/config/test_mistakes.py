@@ -136,6 +136,8 @@ ONE = [
     ("[store]\npath = ''", "store.path", "not a text"),
     ('[store]\npath = "a\\u0000b"', "store.path", "control characters"),
     ("[budget]\nreset_day = 32", "budget.reset_day", "1 to 31"),
+    ("[tariff.x]\nunit = 'bytes'\ncharge_header = 'x-credits'", "tariff.x.charge_header",
+     "counts bytes"),
     ("[bugdet]\nper_day = '4 MB'", "bugdet", "did you mean 'budget'?"),
     ("per_day = '4 MB'", "project.per_day", "belongs in [budget]"),
     ("goal = 'fresh'", "project.goal", "freshness, harmonic, age, events"),

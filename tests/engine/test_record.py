@@ -40,7 +40,8 @@ from recrawl.model import (
     Writes,
 )
 from recrawl.plan.budget import Budget, Cap
-from recrawl.units import DAY, HOUR, MINUTE, WEEK, Unit
+from recrawl.plan.tariff import Tariff
+from recrawl.units import DAY, HOUR, MICRO, MINUTE, WEEK, Unit
 
 TIMING = Timing()
 BASE = ok("what it said", etag='"1"')
@@ -423,3 +424,17 @@ def test_a_visit_says_that_a_page_is_back(play: Play) -> None:
     back = [e for e in play.entries() if RETURNED in e.evidence]
     assert [(e.key, e.purpose) for e in back] == [(play.page("/a").key, Purpose.REESTIMATION)]
     assert back[0].evidence.endswith("it was gone")
+
+
+@pytest.mark.parametrize(
+    ("told", "booked"), [("7.5", 7_500_000), ("0", 0), ("n/a", 1_000_000), ("-3", 1_000_000)]
+)
+def test_what_the_vendor_tells_is_what_is_booked(told: str, booked: int) -> None:
+    """A header with the true charge replaces the list charge; one that tells nothing doesn't."""
+    api = Tariff("api", Unit.CREDITS, 500.0, charge_header="x-credits")
+    play = Play(project(tariffs={"direct": api}))
+    page = ok("hello")
+    play.crawl_once(pages({"/": replace(page, headers=(*page.headers, ("x-credits", told)))}))
+    entry = next(e for e in play.entries() if e.verdict is Verdict.NEW)
+    assert entry.spend.microcredits == booked
+    assert entry.spend.micro_usd == booked // MICRO * 500 + (booked % MICRO) * 500 // MICRO

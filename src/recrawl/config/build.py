@@ -143,4 +143,5 @@ def _tariff(t: TariffSettings) -> Tariff:
     whole = {Unit.CREDITS: MICRO, Unit.SECONDS: 1000}.get(t.unit, 1)
     price = t.price_micro_usd * whole / t.price_per if t.price_per else 0.0
     plain = t.plain / MICRO if t.unit is Unit.CREDITS and t.plain else 1.0
-    return Tariff(t.name, t.unit, price, {"plain": plain}, frozenset(t.charged_on))
+    charged = frozenset(t.charged_on)
+    return Tariff(t.name, t.unit, price, {"plain": plain}, charged, t.charge_header)

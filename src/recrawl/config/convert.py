@@ -90,6 +90,7 @@ def _tariff(name: str, t: d.Tariff) -> s.TariffSettings:
         price_micro_usd=t.price[0] if t.price else 0,
         price_per=t.price[2] if t.price else 1,
         plain=round((t.each.plain if t.each else 1.0) * smallest) if counted else 0,
+        charge_header=t.charge_header.lower(),
         charged_on=tuple(sorted(charged | {Verdict.UNKNOWN})),
     )
 

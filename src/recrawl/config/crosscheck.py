@@ -68,6 +68,11 @@ def _tariffs(doc: Document) -> Iterator[Mistake]:
                 f"{tariff.unit} are measured, not counted by visit; remove it, or write "
                 'unit = "credits"',
             )
+        if tariff.charge_header and unit is not Unit.CREDITS:
+            yield Mistake(
+                (*at, "charge_header"),
+                f'tells credits, but this tariff counts {tariff.unit}; write unit = "credits"',
+            )
         if tariff.each and not 0 < tariff.each.plain <= 1e6:
             yield Mistake((*at, "each", "plain"), "write a number above 0")
 

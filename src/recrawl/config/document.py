@@ -112,6 +112,8 @@ class Tariff(Section):
     """What so much of it costs. Without it, it is counted but has no price."""
     each: Each | None = None
     """How much one visit takes, where credits or fetches are counted."""
+    charge_header: v.Text = ""
+    """The answer's header in which the vendor tells how many credits a visit took."""
     charged_on: v.Verdicts | None = None
     """Which verdicts are billed. Unless given: credits for all but blocked, soft_error and failed;
     bytes, fetches and seconds for every visit."""

@@ -76,6 +76,7 @@ class TariffSettings:
     price_micro_usd: int  # 0 = free, or paid for already
     price_per: int
     plain: int  # what one plain visit is billed, smallest parts; 0 = as measured
+    charge_header: str  # lower-case, '' = none
     charged_on: tuple[Verdict, ...]  # UNKNOWN always: what was in flight at a crash is booked
 
 

@@ -137,7 +137,10 @@ def _book(
 ) -> None:
     """Settle what was reserved with what it cost, and write the ledger's line."""
     visit = flight.visit
-    spend = crawl.meter_of(visit.request.route).spend(outcome.cost, observation.verdict)
+    meter = crawl.meter_of(visit.request.route)
+    header = meter.tariff.charge_header
+    cost = meter.tariff.told(outcome.cost, outcome.header(header)) if header else outcome.cost
+    spend = meter.spend(cost, observation.verdict)
     if crawl.window is not None:
         crawl.window.account.settle(visit.reserved, spend)
     page_type = flight.item.page.page_type if isinstance(flight.item, Planned) else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -48,6 +48,7 @@ class Tariff:
     price_micro_usd_per_unit: float = 0.0
     credits: Mapping[str, float] = field(default_factory=lambda: {"plain": 1.0})
     charged: frozenset[Verdict] = frozenset()  # empty = what such a unit is usually billed for
+    charge_header: str = ""  # lower-case name of the answer's header that tells the true charge
 
     def __post_init__(self) -> None:
         if not self.charged:
@@ -63,6 +64,21 @@ class Tariff:
             raise ValueError(f"tariff {self.name!r}: prices and credits must be 0 or more")
         if self.unit is Unit.CREDITS and not self.credits:
             raise ValueError(f"tariff {self.name!r}: say how many credits a visit costs")
+
+    def told(self, cost: WireCost, header: str | None) -> WireCost:
+        """The cost with the charge that the vendor tells in `charge_header`, where it tells one.
+
+        >>> api = Tariff("api", Unit.CREDITS, charge_header="x-credits")
+        >>> api.told(WireCost(), "2.5").microcredits, api.told(WireCost(), "n/a").microcredits
+        (2500000, None)
+        """
+        try:
+            charge = float(header or "")
+        except ValueError:
+            return cost
+        if not 0 <= charge < 1e9 or cost.microcredits is not None:
+            return cost
+        return replace(cost, microcredits=round(charge * MICRO))
 
     def credits_of(self, cost: WireCost, verdict: Verdict, mode: str = "plain") -> int:
         """Microcredits of one exchange: what the vendor told, else the list charge."""
