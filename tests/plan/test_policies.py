@@ -1,11 +1,16 @@
 """Every registered policy keeps the promises of the protocol; each has its own character."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recrawl.plan.appraise import MAX_VALUE
+from recrawl.plan.gain import A_MAX, A_MIN, B_MAX, B_MIN
 from recrawl.plan.policies import get_policy, policy_names
+from recrawl.plan.policies.classes import Classes
 from recrawl.plan.view import UNBOUNDED, View
 from recrawl.units import DAY
 
@@ -35,6 +40,44 @@ def test_gains_are_finite_rise_with_age_and_stay_below_their_ceiling(policy, dty
         if last is not None:
             assert (gain >= last * (1 - 1e-4)).all()
         last = gain
+
+
+@st.composite
+def beliefs(draw):
+    """A dtype, and pages as the planner hands them over: any belief within its bounds, any value
+    and interval, at two ages of up to a century.
+    """
+    n, dtype = 8, draw(st.sampled_from([np.float32, np.float64]))
+
+    def column(low, high):
+        logs = st.floats(np.log10(low), np.log10(high))
+        return 10.0 ** np.array(draw(st.lists(logs, min_size=n, max_size=n)))
+
+    a, b, value = column(A_MIN, A_MAX), column(B_MIN, B_MAX), column(1e-9, MAX_VALUE)
+    interval = column(1e-3, 1e12) * draw(st.sampled_from([0.0, 1.0]))
+    early, late = draw(st.tuples(st.floats(0, 4e9), st.floats(0, 4e9)).map(sorted))
+    views = (
+        View(*(np.asarray(c, dtype) for c in (a, b, np.full(n, tau), value, interval)))
+        for tau in (early, late)
+    )
+    return (dtype, *views)
+
+
+@BY_NAME
+@given(drawn=beliefs())
+def test_gains_hold_their_promises_for_any_belief_age_and_value(policy, drawn):
+    dtype, early, late = drawn
+    eps = np.finfo(dtype).eps
+    digits = 1 + 20 * np.sqrt(eps)
+    lost = policy.name in ("freshness", "harmonic")  # differences of two numbers of tau's size
+    slack = late.value * late.tau * (16 * eps * lost)
+    before, after, most = policy.gain(early), policy.gain(late), policy.ceiling(late)
+    for gain in (before, after, most, policy.first(late, 30 * DAY)):
+        assert gain.shape == late.tau.shape
+        assert np.isfinite(gain).all()
+        assert (gain >= 0).all()
+    assert (before <= after * digits + slack).all()
+    assert (after <= most * digits + slack).all()
 
 
 @BY_NAME
@@ -118,6 +161,40 @@ def test_classes_have_four_intervals():
     gaps = np.array([1 / 24, 1.0, 7.0, 30.0, 3000.0])  # mean days between changes
     gains = policy.gain(view(1 / gaps, 30.0))
     np.testing.assert_allclose(gains, [30 * 24, 30, 30 / 7, 1, 1])
+
+
+def test_classes_may_be_others():
+    policy = Classes(intervals=(DAY,))
+    np.testing.assert_allclose(policy.gain(view([24.0, 1e-3], 3.0)), 3.0)
+    two = Classes(intervals=(DAY, 100 * DAY))
+    np.testing.assert_allclose(two.gain(view([1 / 9, 1 / 11], 50.0)), [50.0, 0.5])
+
+
+def test_back_off_keeps_to_its_bounds_whatever_another_policy_left():
+    policy = get_policy("backoff")
+    left = replace(view([1.0] * 3, 2.0), interval=np.array([60.0, 0.0, 1e9]))
+    np.testing.assert_allclose(policy.gain(left), [2.0, 2 / 7, 2 / 365])
+
+
+@given(
+    st.lists(st.booleans(), max_size=60),
+    st.sampled_from(["backoff", "backoff-nutch"]),
+    st.floats(0, 1e12),
+)
+def test_intervals_stay_within_their_bounds_after_any_visits(visits, name, interval):
+    policy = get_policy(name)
+    for changed in visits:
+        before = min(max(interval or policy.start, policy.floor), policy.ceiling_seconds)
+        interval = float(policy.after(np.array([interval]), np.array([changed]))[0])
+        assert policy.floor <= interval <= policy.ceiling_seconds
+        assert interval <= before if changed else interval >= before
+
+
+@pytest.mark.parametrize(("name", "chance"), [("backoff", 0.231), ("backoff-nutch", 0.601)])
+def test_back_off_rests_at_one_chance_of_change_for_every_page(name, chance):
+    policy = get_policy(name)
+    steps = np.log(policy.after(np.full(2, 30 * DAY), np.array([True, False])) / (30 * DAY))
+    assert steps[1] / (steps[1] - steps[0]) == pytest.approx(chance, abs=5e-4)
 
 
 def test_value_and_age_need_no_rates():

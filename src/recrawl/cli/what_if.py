@@ -58,9 +58,9 @@ def run(config: Path, asked: Asked) -> dict[str, Any]:
 def _compared(engine: Engine, settings: Settings, asked: Asked) -> dict[str, Any]:
     import numpy as np
 
+    from recrawl.config.build import policy_of
     from recrawl.engine.believed import believed_pages
     from recrawl.engine.forecast import per_day
-    from recrawl.plan.policies import get_policy
     from recrawl.replay.what_if import bounds, compare
     from recrawl.units import DAY
 
@@ -77,7 +77,7 @@ def _compared(engine: Engine, settings: Settings, asked: Asked) -> dict[str, Any
     worlds = [known.draw(how.span, rng) for _ in range(asked.seeds)]
     scale = len(known) / total
     a_second = [per_day(cap) / DAY * scale for cap in caps]
-    policies = [get_policy(name) for name in names]
+    policies = [policy_of(settings, name) for name in names]
     found = compare(worlds, known, policies, a_second, how, rng, _progress())
     now = None if asked.tariff else now  # by another tariff, nothing is as it is now
     present, mean = names[0], float(known.value.mean())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from recrawl.config.settings import Settings, SiteSettings, TariffSettings
 from recrawl.engine.project import Project, Timing
@@ -15,8 +16,11 @@ from recrawl.model import Limits, Purpose
 from recrawl.plan.budget import Budget
 from recrawl.plan.budget import Cap as BudgetCap
 from recrawl.plan.policies import get_policy
+from recrawl.plan.policies.backoff import Backoff
+from recrawl.plan.policies.classes import Classes
 from recrawl.plan.reserves import Shares
 from recrawl.plan.tariff import Tariff
+from recrawl.plan.view import Policy
 from recrawl.units import MICRO, Unit
 from recrawl.urls.canonical import Normalizer, Profile
 from recrawl.urls.match import SiteMatcher, SiteRule
@@ -41,7 +45,7 @@ def project_of(settings: Settings) -> Project:
         normalizer=normalizer_of(settings),
         gate=Gate(limits, scope, PatternSet(s.urls.include, s.urls.exclude)),
         sites=sites,
-        policy=get_policy(s.project.goal if s.project.policy == "index" else s.project.policy),
+        policy=policy_of(s, s.project.goal if s.project.policy == "index" else s.project.policy),
         budget=_budget(settings),
         totals=tuple(BudgetCap(cap.unit, cap.amount) for cap in s.limits.caps),
         specs=tuple(
@@ -66,6 +70,23 @@ def project_of(settings: Settings) -> Project:
         obey_robots=s.project.respect_robots,
         honour_nofollow=s.project.honour_nofollow,
     )
+
+
+def policy_of(settings: Settings, name: str) -> Policy:
+    """The policy of that name with the project's options. Raises ValueError (get_policy)."""
+    policy, o = get_policy(name), settings.policies
+    if isinstance(policy, Classes):
+        return replace(policy, intervals=o.class_intervals)
+    if isinstance(policy, Backoff) and name == "backoff":  # the other is what a crawler ships
+        return replace(
+            policy,
+            start=o.backoff_start,
+            longer=o.backoff_longer or policy.longer,
+            shorter=o.backoff_shorter or policy.shorter,
+            floor=o.backoff_floor,
+            ceiling_seconds=o.backoff_ceiling,
+        )
+    return policy
 
 
 def normalizer_of(settings: Settings) -> Normalizer:

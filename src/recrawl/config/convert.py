@@ -37,6 +37,7 @@ def convert(doc: d.Document, path: Path) -> s.Settings:
         urls=_urls(doc.urls),
         sites=sites,
         page_types=_page_types(sites),
+        policies=_policies(doc.policy),
         store=path.parent / Path(doc.store.path).expanduser(),
     )
 
@@ -119,6 +120,17 @@ def _urls(u: d.Urls) -> s.UrlSettings:
         unsorted_hosts=u.unsorted_hosts,
         include=u.include,
         exclude=u.exclude,
+    )
+
+
+def _policies(p: d.Policy) -> s.PolicySettings:
+    return s.PolicySettings(
+        backoff_start=p.backoff.start,
+        backoff_longer=p.backoff.longer,
+        backoff_shorter=p.backoff.shorter,
+        backoff_floor=p.backoff.floor,
+        backoff_ceiling=p.backoff.ceiling,
+        class_intervals=p.classes.intervals,
     )
 
 

@@ -17,7 +17,7 @@ PERIODS = ("per_run", "per_hour", "per_day", "per_week", "per_month")
 
 def crosscheck(doc: Document) -> list[Mistake]:
     """All mistakes between keys that are right alone."""
-    checks = (_project, _budget, _tariffs, _caps, _limits, _names, _sites)
+    checks = (_project, _budget, _tariffs, _caps, _limits, _names, _sites, _policies)
     return [mistake for check in checks for mistake in check(doc)]
 
 
@@ -180,3 +180,28 @@ def _sites(doc: Document) -> Iterator[Mistake]:
                 ("route", name, "proxy"),
                 "'direct' is the way without a proxy; give the route another name",
             )
+
+
+def _policies(doc: Document) -> Iterator[Mistake]:
+    b = doc.policy.backoff
+    at: Path = ("policy", "backoff")
+    if b.longer is not None and not 1 < b.longer <= 1000:
+        yield Mistake(
+            (*at, "longer"), f"{b.longer:g} is no factor above 1; write one, such as 1.4"
+        )
+    if b.shorter is not None and not 0.001 <= b.shorter < 1:
+        yield Mistake(
+            (*at, "shorter"), f"{b.shorter:g} is no factor below 1; write one, such as 0.8"
+        )
+    if b.floor > b.ceiling:
+        yield Mistake(
+            (*at, "floor"),
+            f"{format_duration(b.floor)} is longer than the ceiling "
+            f"({format_duration(b.ceiling)}); write a shorter one",
+        )
+    elif not b.floor <= b.start <= b.ceiling:
+        yield Mistake(
+            (*at, "start"),
+            f"{format_duration(b.start)} is not between floor ({format_duration(b.floor)}) and "
+            f"ceiling ({format_duration(b.ceiling)}); write a time between them",
+        )

@@ -220,6 +220,35 @@ class Site(Section):
     """Name of their tariff, where they are visited directly."""
 
 
+class Backoff(Section):
+    """Options of the policy 'backoff': each page at an interval of its own."""
+
+    start: v.SomeTime = v.written("7 d")
+    """The interval of a page that has none yet."""
+    longer: v.Number | None = None
+    """Multiplies it after a visit in vain; unless given, ten of them double it."""
+    shorter: v.Number | None = None
+    """Multiplies it after a change; unless given, three of them halve it."""
+    floor: v.SomeTime = v.written("1 d")
+    """No interval is shorter."""
+    ceiling: v.SomeTime = v.written("365 d")
+    """No interval is longer."""
+
+
+class Classes(Section):
+    """Options of the policy 'classes': a few intervals, by how often pages change."""
+
+    intervals: v.Times = v.written(["1 h", "1 d", "7 d", "30 d"])
+    """Between the visits of a class; a page is of the one nearest to its time between changes."""
+
+
+class Policy(Section):
+    """Options of policies, for `project.policy` and for `recrawl simulate`."""
+
+    backoff: Backoff = Field(default_factory=Backoff)
+    classes: Classes = Field(default_factory=Classes)
+
+
 class Store(Section):
     """Where the crawl is kept."""
 
@@ -238,4 +267,5 @@ class Document(Section):
     politeness: Politeness = Field(default_factory=Politeness)
     urls: Urls = Field(default_factory=Urls)
     site: list[Site] = []
+    policy: Policy = Field(default_factory=Policy)
     store: Store = Field(default_factory=Store)

@@ -63,9 +63,9 @@ name = {name}
 {contact}
 seeds = {seeds}
 # freshness: copies as fresh as the budget allows. harmonic: no page is left behind.
-# events: see every change.
+# age: no error grows old. events: see every change.
 goal = "freshness"
-# policy = "index"            # or "uniform": even visits, for comparison
+# policy = "index"            # the goal's own; for comparison, one of docs/policies.md: "uniform"
 # order = "fifo"              # first pass: fifo, lifo or priority
 # honour_nofollow = true
 # respect_robots = true
@@ -117,6 +117,11 @@ goal = "freshness"
 # value = "high"              # critical, high, normal, low, or a number
 # fields = {{ price = "jsonld:offers.price", name = "css:h1" }}
 # between = ["10 min", "30 d"]
+
+# Options of policies that are there to be compared with.
+# [policy]
+# backoff = {{ start = "7 d", floor = "1 d", ceiling = "365 d" }}
+# classes = {{ intervals = ["1 h", "1 d", "7 d", "30 d"] }}
 
 # [store]
 # path = "recrawl.db"

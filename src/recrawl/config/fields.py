@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from recrawl.config.settings import Cap
@@ -243,6 +244,14 @@ def worth(value: object) -> float:
     if not 0 < number(value) <= 1e6:
         raise ValueError(f"{shown(value)} is no value; write a number above 0, or one of {tiers}")
     return number(value)
+
+
+def times(value: object) -> tuple[float, ...]:
+    """['1 h', '1 d'] -> seconds above 0, each longer than the one before."""
+    found = each(texts(value), duration)
+    if not found or any(next_ <= one for one, next_ in pairwise((0.0, *found))):
+        raise ValueError(f'{shown(value)} is no rising list of times; write ["1 h", "1 d", "7 d"]')
+    return found
 
 
 def span(value: object) -> tuple[float, float]:

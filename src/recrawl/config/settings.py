@@ -144,6 +144,18 @@ class SiteSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """Options of policies by name. Times in seconds; None = the policy's own."""
+
+    backoff_start: float
+    backoff_longer: float | None
+    backoff_shorter: float | None
+    backoff_floor: float
+    backoff_ceiling: float
+    class_intervals: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """One project file."""
 
@@ -157,6 +169,7 @@ class Settings:
     urls: UrlSettings
     sites: tuple[SiteSettings, ...]
     page_types: tuple[str, ...]  # names by `Page.page_type`, as `urls.match` numbers them
+    policies: PolicySettings
     store: Path
 
     @property

@@ -28,7 +28,7 @@ def example(text: str) -> WithJsonSchema:
     return schema({"type": "string", "examples": [text]})
 
 
-def written(default: str) -> Any:
+def written(default: str | list[str]) -> Any:
     """A default as a user would write it, read as theirs would be."""
     return Field(default, validate_default=True)
 
@@ -68,6 +68,9 @@ Worth = Annotated[
 Size = Annotated[int, PlainValidator(f.size), example("8 MB")]
 Duration = Annotated[float, PlainValidator(f.duration), example("1.5 s")]
 SomeTime = Annotated[float, PlainValidator(f.some_time), example("10 min")]
+Times = Annotated[
+    tuple[float, ...], PlainValidator(f.times), schema({**LIST, "examples": [["1 h", "1 d"]]})
+]
 Span = Annotated[
     tuple[float, float],
     PlainValidator(f.span),

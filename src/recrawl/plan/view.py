@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recrawl.poisson import Floats
 
-UNBOUNDED = 1e25  # stands for infinity: still finite in float32, times any value
+UNBOUNDED = 1e28  # stands for infinity: still finite in float32, times any value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,28 +10,27 @@ from recrawl.plan.view import UNBOUNDED, View
 from recrawl.poisson import Floats
 from recrawl.units import DAY, HOUR
 
-INTERVALS = np.array([HOUR, DAY, 7 * DAY, 30 * DAY])
-"""Seconds between visits of a class."""
-
-BOUNDS = np.sqrt(INTERVALS[1:] * INTERVALS[:-1])
-"""Mean seconds between changes at which the next class begins: halfway, in log time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Classes:
     """Age as a share of the class's interval: the most overdue first.
 
-    A page's class follows the mean of its belief. Rates are not weighed against the budget:
-    hourly pages are visited hourly, whether or not that keeps them fresh.
+    `intervals`: seconds between the visits of a class, rising. A page is of the class whose
+    interval is nearest, in log time, to its mean time between changes as believed. Rates are not
+    weighed against the budget: hourly pages are visited hourly, whether or not that keeps them
+    fresh. About `proportional` in steps, and loses where that does.
     """
 
     name: str = "classes"
     goal: str = "hourly, daily, weekly and monthly pages, each at its class's interval"
     per_price: bool = False
+    intervals: tuple[float, ...] = (HOUR, DAY, 7 * DAY, 30 * DAY)
 
     def gain(self, view: View) -> Floats:
         """Age over interval."""
-        interval = INTERVALS[np.searchsorted(BOUNDS, view.b / view.a)]
+        intervals = np.array(self.intervals)
+        bounds = np.sqrt(intervals[1:] * intervals[:-1])
+        interval = intervals[np.searchsorted(bounds, view.b / view.a)]
         gain: Floats = (view.tau / interval).astype(view.tau.dtype)
         return gain
 
