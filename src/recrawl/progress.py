@@ -50,12 +50,6 @@ class Progress:
     reason: str = ""
     next_due: float = math.inf
 
-    @property
-    def in_vain(self) -> bool:
-        """Every visit failed: no network, a dead proxy, a blocked crawler."""
-        answered = self.new + self.changed + self.unchanged + self.gone + self.moved + self.robots
-        return self.failed > 0 and answered == 0
-
     def count(self, writes: Writes) -> None:
         """Add the ledger lines of one outcome."""
         for entry in writes.entries:

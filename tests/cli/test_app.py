@@ -21,7 +21,7 @@ from recrawl.units import UnitError
 
 COMMANDS = [
     "demo", "init", "run", "plan", "why", "report", "simulate", "pages", "hosts", "frontier",
-    "ledger", "changes", "export", "url", "robots", "config",
+    "ledger", "changes", "export", "url", "robots", "audit", "config",
 ]  # fmt: skip
 READING = ["report", "pages", "hosts", "frontier", "ledger", "changes"]
 

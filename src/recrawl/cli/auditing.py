@@ -36,7 +36,7 @@ def audit(
     ] = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Say what your own crawl spent on fetches that found nothing, from its log.
+    """Say what your own crawl log spent on finding nothing.
 
     Reads CSV, TSV, JSON lines, access logs, CDX, CDXJ and the 14-week crawl data set, also
     gzipped. Needs no project; fetches nothing.

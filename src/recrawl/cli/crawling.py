@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recrawl.cli.errors import DONE, FAILURE, INTERRUPTED, NOTHING_DUE, UsageError
+from recrawl.cli.errors import DONE, INTERRUPTED, NOTHING_DUE, UsageError
 from recrawl.cli.options import DEFAULT_CONFIG, Config, Json
 from recrawl.cli.output import emit, emit_json, say, show_table
 
@@ -35,8 +35,7 @@ def run(
     """Visit what is due, within the budget.
 
     One window of the budget; without a budget, one pass. Ctrl-C finishes what is in flight and
-    exits 130; every start resumes where the last ended. Exits 3 where nothing is due, 1 where
-    every visit failed.
+    exits 130; every start resumes where the last ended. Exits 3 where nothing is due.
     """
     from recrawl.cli.progress import LiveLine
     from recrawl.cli.session import open_store, run_worker
@@ -70,11 +69,10 @@ def exit_code(done: Progress) -> int:
     """What a run's end means to a script."""
     from recrawl.progress import Ended
 
-    usual = FAILURE if done.in_vain else DONE
     return {
         Ended.INTERRUPTED: INTERRUPTED,
         Ended.NOTHING_DUE: NOTHING_DUE,
-    }.get(done.ended, usual)
+    }.get(done.ended, DONE)
 
 
 def _show(done: Progress, as_json: bool) -> None:
