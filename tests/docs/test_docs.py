@@ -48,14 +48,14 @@ def keys(node: dict, defs: dict) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", ["config.md", "cli.md", "lifecycle.md"])
+@pytest.mark.parametrize("name", ["config.md", "cli.md", "lifecycle.md", "benchmark.md"])
 def test_made_pages_are_up_to_date(name):
     made = maker().pages()
     assert (DOCS / name).read_text() == made[name], "run: python docs/make.py"
 
 
 def test_every_page_that_is_made_is_checked():
-    assert set(maker().pages()) == {"config.md", "cli.md", "lifecycle.md"}
+    assert set(maker().pages()) == {"config.md", "cli.md", "lifecycle.md", "benchmark.md"}
 
 
 def test_every_command_and_option_is_documented():
