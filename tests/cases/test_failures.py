@@ -204,7 +204,9 @@ def test_a_dead_host_is_asked_ever_more_rarely(crawl, cause):  # FRO-15
         "refused": "http://127.0.0.1:9/",
         "silent": f"http://127.0.0.1:{crawl.lab.port}/",
     }
-    crawl.project(seeds[cause], routed=False, budget=WINDOWS, limits=SHORT.replace("0.3", "0.1"))
+    # A resolver of a busy machine needs longer than 0.1 s to say that there is no such name.
+    limits = SHORT if cause == "dns" else SHORT.replace("0.3", "0.1")
+    crawl.project(seeds[cause], routed=False, budget=WINDOWS, limits=limits)
     crawl.days(30)
     with crawl.store() as store:
         entries = list(store.entries())
