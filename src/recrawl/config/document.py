@@ -113,7 +113,8 @@ class Tariff(Section):
     each: Each | None = None
     """How much one visit takes, where credits or fetches are counted."""
     charge_header: v.Text = ""
-    """The answer's header in which the vendor tells how many credits a visit took."""
+    """The answer's header in which the vendor tells how many credits a visit took. Only the list
+    charge is reserved before: where the vendor takes more, a cap can be exceeded."""
     charged_on: v.Verdicts | None = None
     """Which verdicts are billed. Unless given: credits for all but blocked, soft_error and failed;
     bytes, fetches and seconds for every visit."""
