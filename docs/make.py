@@ -59,8 +59,8 @@ engine uses. Real histories are the times at which 37,001 public pages changed, 
 a year, scored from day 30, at 0.03, 0.1 and 0.4 visits per page and day. **Relative staleness** is
 the share of time in which copies are wrong beside even visits' (1 = the same, lower is better):
 the geometric mean over windows and budgets. ± is the 95 % interval of the mean over five draws of
-the pages. Rows without ± are of the first draw alone, with all their other figures: compare them by
-the column `draw 1`. `seen` is the share of all changes that a visit found. `clairvoyant` has no
+the pages. Rows without ± are of the first draw alone, with all their other figures: compare them
+by the column `draw 1`. `seen` is the share of all changes that a visit found. `clairvoyant` has no
 relative staleness: where it leaves nothing stale, a geometric mean says nothing.
 
 The part with the real engine was recorded in a run of its own.
