@@ -58,10 +58,8 @@ def web(seed: int, *, pages: int = 2000, fast: bool = False) -> Web:
         half = rng.random(pages) < 0.5
         rate = np.where(half, np.exp(rng.uniform(np.log(2.0), np.log(96.0), pages)) / DAY, rate)
     rate = np.minimum(rate, 2000 / DAY)
-    counts = rng.poisson(rate * SPAN)
-    at = np.repeat(np.arange(pages), counts)
     world = World.of(
-        Events.of(pages, at, rng.uniform(0.0, SPAN, at.size)),
+        Events.poisson(rate, SPAN, rng),
         group=group,
         value=rng.choice(VALUES, pages, p=CHANCES),
         full=np.exp(rng.normal(0.0, 1.0, pages)),

@@ -207,6 +207,7 @@ def test_verdicts_that_are_not_charged_cost_no_money_in_any_unit(unit):
         assert bill(cost, Verdict.CHANGED).micro_usd > 0
         assert bill(cost, Verdict.UNKNOWN).micro_usd > 0, "lost in a crash: taken to be billed"
     assert tariff.worst(cost).micro_usd > 0
+    assert 0 <= meter.ahead < 1, "what is booked ahead is a rounding, never a whole visit"
     sizes = Quote(*(np.array([x]) for x in (1000.0, 300.0, 200.0)))
     quoted = quote(tariff, Unit.USD, sizes, np.array([2000.0]))
     assert quoted.full[0] > 0

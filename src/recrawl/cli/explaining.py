@@ -46,23 +46,17 @@ def why(
 
 def explain_url(settings: Settings, url: str, visits: int, now: float) -> Why:
     """Ask a copy of the engine, made from the store. Nothing is written."""
+    from recrawl.cli.project import store_to_read
     from recrawl.cli.session import make_engine
     from recrawl.config.build import project_of
     from recrawl.engine.explain import bars_of, explain, find_page
-    from recrawl.ports import StoreError
-    from recrawl.stores import SqliteStore
 
-    if not settings.store.exists():
-        raise StoreError(f"{settings.store}: nothing was crawled yet; start with `recrawl run`")
-    store = SqliteStore.open(settings.store, create=False, read_only=True)
-    try:
+    with store_to_read(settings) as store:
         engine = make_engine(project_of(settings), store, now)
         key = find_page(engine.crawl, url)
         page = store.get_page(*key) if key is not None else None
         history = store.history(*key, limit=visits) if key is not None and page else []
         return explain(engine.crawl, url, page, history, bars_of(store.meta()), now)
-    finally:
-        store.close()
 
 
 def lines(w: Why, now: float) -> list[str]:

@@ -20,12 +20,9 @@ HISTORY = 1000  # visits of one page
 
 def group_prior(project: Project) -> GroupPrior:
     """What is known of pages without a belief of their own."""
-    import json
+    from recrawl.engine.boot import learned_of, learned_prior
 
-    from recrawl.learn.prior import GroupPrior
-
-    learned = json.loads(project.store.meta().get("learned", "{}"))
-    return GroupPrior.from_dict(learned["prior"]) if "prior" in learned else GroupPrior()
+    return learned_prior(learned_of(project.store.meta()), "prior")
 
 
 def calibration(project: Project, rows: Sequence[Rollup]) -> Calibration:

@@ -86,15 +86,23 @@ def _name(origin: str) -> str:
 def opened(config: Path) -> Iterator[Project]:
     """Open the project of that file to read. Raises ConfigError, StoreError."""
     from recrawl.config import load
+
+    settings = load(config)
+    with store_to_read(settings) as store:
+        yield Project(settings, store, {host.host_id: host for host in store.load_hosts()})
+
+
+@contextmanager
+def store_to_read(settings: Settings) -> Iterator[Store]:
+    """The store of a project that was crawled before. Raises StoreError."""
     from recrawl.ports import StoreError
     from recrawl.stores import SqliteStore
 
-    settings = load(config)
     if not settings.store.exists():
         raise StoreError(f"{settings.store}: nothing was crawled yet; start with `recrawl run`")
     store = SqliteStore.open(settings.store, create=False, read_only=True)
     try:
-        yield Project(settings, store, {host.host_id: host for host in store.load_hosts()})
+        yield store
     finally:
         store.close()
 

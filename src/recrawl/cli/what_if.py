@@ -38,20 +38,14 @@ class Asked:
 
 def run(config: Path, asked: Asked) -> dict[str, Any]:
     """The whole answer as plain values. Raises UsageError, ConfigError, StoreError."""
+    from recrawl.cli.project import store_to_read
     from recrawl.cli.session import make_engine
     from recrawl.config import load
     from recrawl.config.build import project_of
-    from recrawl.ports import StoreError
-    from recrawl.stores import SqliteStore
 
     settings = load(config)
-    if not settings.store.exists():
-        raise StoreError(f"{settings.store}: nothing was crawled yet; start with `recrawl run`")
-    store = SqliteStore.open(settings.store, create=False, read_only=True)
-    try:
+    with store_to_read(settings) as store:
         engine = make_engine(project_of(settings), store, time.time())
-    finally:
-        store.close()
     return _compared(engine, settings, asked)
 
 

@@ -33,16 +33,14 @@ def rebuild(
     Lost visits are booked as UNKNOWN at the price that was reserved for them; their pages stand
     as they did, and their hosts wait as long as if the visits had been made.
     """
-    learned: dict[str, Any] = json.loads(meta.get(LEARNED) or "{}")
+    learned = learned_of(meta)
     crawl = Crawl(
         project,
         hosts,
         without_future(hot, project.timing, now),
         first_lease=int(now * 1000) << 10,
-        prior=GroupPrior.from_dict(learned["prior"]) if "prior" in learned else None,
-        validators=GroupPrior.from_dict(learned["validators"])
-        if "validators" in learned
-        else None,
+        prior=learned_prior(learned, "prior"),
+        validators=learned_prior(learned, "validators"),
         sizes=SizeModel.from_dict(learned["sizes"]) if "sizes" in learned else None,
     )
     ready: dict[str, float] = {}  # origins of one hostname share its pace: the latest counts
@@ -89,6 +87,17 @@ def unknown(lost: Reservation) -> Entry:
         route=lost.route,
         evidence="in flight when the process ended",
     )
+
+
+def learned_of(meta: Mapping[str, str]) -> dict[str, Any]:
+    """The inverse of `learned_meta`: empty where nothing was learned yet."""
+    out: dict[str, Any] = json.loads(meta.get(LEARNED) or "{}")
+    return out
+
+
+def learned_prior(learned: Mapping[str, Any], name: str) -> GroupPrior:
+    """The 'prior' of records or that of 'validators'; the default one before anything."""
+    return GroupPrior.from_dict(learned[name]) if name in learned else GroupPrior()
 
 
 def learned_meta(crawl: Crawl) -> str:

@@ -19,6 +19,7 @@ from recrawl.model import Host, Page, Purpose, Visit
 from recrawl.plan.budget import Account
 from recrawl.plan.sizes import SizeModel
 from recrawl.plan.tariff import Meter
+from recrawl.plan.view import KeepsInterval
 from recrawl.units import Unit
 
 QUEUED_PER_HOST = 5_000  # new pages held in RAM a host; the rest wait in the store
@@ -117,6 +118,8 @@ class Crawl:
         )
         self.flights: dict[int, Flight] = {}
         self.staged: dict[tuple[int, int], Planned] = {}  # planned, their rows not loaded yet
+        # Asked once: whether an object meets a protocol takes longer than the rest of learning.
+        self.keeper = project.policy if isinstance(project.policy, KeepsInterval) else None
         self.prior = prior or GroupPrior()
         self.validators = validators or GroupPrior()
         self.sizes = sizes or SizeModel()

@@ -7,7 +7,6 @@ import numpy as np
 from recrawl.engine.crawl import Crawl
 from recrawl.learn.rate import update
 from recrawl.model import Host, Kind, Observation, Outcome, Page, Verdict, Visit
-from recrawl.plan.view import KeepsInterval
 
 FIXED_LINES = 250  # bytes of request and status lines, Host, User-Agent, Accept-Encoding
 
@@ -37,9 +36,9 @@ def learn(
         return
     group = (page.host_id, page.page_type)
     changed = verdict is Verdict.CHANGED
-    policy = crawl.project.policy
-    if isinstance(policy, KeepsInterval):
-        page.interval = float(policy.after(np.array([page.interval]), np.array([changed]))[0])
+    if crawl.keeper is not None:
+        intervals = crawl.keeper.after(np.array([page.interval]), np.array([changed]))
+        page.interval = float(intervals[0])
     a, b = (page.a, page.b) if page.a else crawl.prior.belief(*group)
     page.a, page.b = update(a, b, tau, changed)
     crawl.prior.observe(*group, tau, changed, page.n_visits)

@@ -108,11 +108,7 @@ def _rest_reason(why: Why, page: Page) -> str:
     if page.state is State.ALIAS:
         return f"it redirects to {page.target}"
     if page.fails and page.state in (State.NEW, State.LIVE):
-        last = why.history[0] if why.history else None
-        said = (
-            f", the last one {last['verdict']} ({last['status'] or 'no answer'})" if last else ""
-        )
-        return f"{_count(page.fails, 'failure')} in a row{said}"
+        return f"{_count(page.fails, 'failure')} in a row{_last(why)}"
     if page.missing and page.state is not State.GONE:
         return "not found: asked once more before it is gone"
     return f"it is {page.state.word}"

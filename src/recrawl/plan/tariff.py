@@ -51,9 +51,9 @@ class Tariff:
     charge_header: str = ""  # lower-case name of the answer's header that tells the true charge
 
     def __post_init__(self) -> None:
-        if not self.charged:
-            usual = SUCCESSES if self.unit is Unit.CREDITS else frozenset(Verdict)
-            object.__setattr__(self, "charged", usual)
+        usual = SUCCESSES if self.unit is Unit.CREDITS else frozenset(Verdict)
+        # What was lost in a crash, or is only promised yet, is taken to be billed.
+        object.__setattr__(self, "charged", (self.charged or usual) | {Verdict.UNKNOWN})
         if self.unit is Unit.USD:
             raise ValueError(
                 f"tariff {self.name!r}: a tariff bills bytes, credits, fetches or seconds; "
@@ -117,7 +117,7 @@ class Tariff:
     def worst(self, cost: WireCost, mode: str = "plain") -> Spend:
         """The most that an exchange of at most that cost can be billed: what is reserved."""
         charge = self._list_charge(mode) if self.unit is Unit.CREDITS else 0
-        return self._spend(cost, max(charge, cost.microcredits or 0), 0.0)
+        return self._spend(cost, max(charge, cost.microcredits or 0), 0.0, Verdict.UNKNOWN)
 
     def billed(self, cost: WireCost, microcredits: int, verdict: Verdict) -> float:
         """Micro-USD of one exchange, unrounded. What the vendor said in credits is believed."""
@@ -126,13 +126,9 @@ class Tariff:
         millis = round(cost.seconds * 1000)
         return self.micro_usd(float(cost.bytes), float(microcredits), 1.0, float(millis))
 
-    def _spend(
-        self, cost: WireCost, microcredits: int, carry: float, verdict: Verdict = Verdict.UNKNOWN
-    ) -> Spend:
+    def _spend(self, cost: WireCost, microcredits: int, carry: float, verdict: Verdict) -> Spend:
         millis = round(cost.seconds * 1000)
-        # What was lost in a crash, and what is only promised yet, is taken to be billed.
-        charged = verdict if verdict is not Verdict.UNKNOWN else next(iter(self.charged))
-        money = self.billed(cost, microcredits, charged) - carry
+        money = self.billed(cost, microcredits, verdict) - carry
         return Spend(
             bytes=cost.bytes,
             micro_usd=max(0, math.ceil(money - 1e-9)),

@@ -226,14 +226,14 @@ class _Replay:
         if not rows.size:
             return
         state = self.state
-        changed = self.next_change[rows] <= now
-        shown = changed | (self.next_shown[rows] <= now)
+        changed, moved_on = self.next_change[rows] <= now, self.next_shown[rows] <= now
+        shown = changed | moved_on
         cost = np.where(state.conditional[rows] & ~shown, state.low[rows], state.full[rows])
         np.subtract.at(purse, state.lane[rows], cost)
         state.learn(rows, now, changed, shown)
         for due, events, which in (
             (self.next_change, self.changes, changed),
-            (self.next_shown, self.shown, self.next_shown[rows] <= now),
+            (self.next_shown, self.shown, moved_on),
         ):
             moved = rows[which]
             if moved.size:

@@ -37,6 +37,7 @@ class State:
         beliefs: Sequence[Beliefs | None] = (),
     ) -> None:
         self.policy = policy
+        self._keeper = policy if isinstance(policy, KeepsInterval) else None
         self.lane = np.repeat(np.arange(len(worlds)), [len(w) for w in worlds])
         self.group = np.concatenate([w.group for w in worlds])
         self.value = np.concatenate([w.value for w in worlds])
@@ -110,8 +111,8 @@ class State:
         """Take in one visit of each of `rows`; `shown`: its validator had changed."""
         tau = now - self.last[rows]
         self.last[rows] = now
-        if isinstance(self.policy, KeepsInterval):
-            self.interval[rows] = self.policy.after(self.interval[rows], changed)
+        if self._keeper is not None:
+            self.interval[rows] = self._keeper.after(self.interval[rows], changed)
         if not self.learns:
             return
         self._teach_groups(rows, tau, changed, shown)

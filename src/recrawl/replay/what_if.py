@@ -50,12 +50,12 @@ class Believed:
         beside = np.minimum(rng.gamma(self.va, 1.0 / self.vb), FASTEST) - rate
         beside = np.where(self.unchanged < self.full, np.maximum(beside, 0.0), 0.0)
         world = World.of(
-            _poisson(rate, span, rng),
+            Events.poisson(rate, span, rng),
             group=self.group,
             value=self.value,
             full=self.full,
             unchanged=self.unchanged,
-            shown=_poisson(beside, span, rng) if beside.any() else Events.of(n, [], []),
+            shown=Events.poisson(beside, span, rng) if beside.any() else Events.of(n, [], []),
         )
         pages = Pages.of(rate, self.value, self.full, self.unchanged, rate + beside)
         return Drawn(world, pages)
@@ -67,12 +67,6 @@ class Drawn:
 
     world: World
     pages: Pages
-
-
-def _poisson(rate: Floats, span: float, rng: np.random.Generator) -> Events:
-    counts = rng.poisson(rate * span)
-    page = np.repeat(np.arange(rate.size), counts)
-    return Events.of(rate.size, page, rng.uniform(0.0, span, page.size))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,12 @@ class Events:
         counts = np.bincount(page, minlength=n) if page.size else np.zeros(n, np.int64)
         return cls._keyed(np.concatenate([[0], np.cumsum(counts)]), t[order])
 
+    @classmethod
+    def poisson(cls, rate: Floats, span: float, rng: np.random.Generator) -> Events:
+        """Changes of pages at those rates (per second), over `span` seconds."""
+        page = np.repeat(np.arange(rate.size), rng.poisson(rate * span))
+        return cls.of(rate.size, page, rng.uniform(0.0, span, page.size))
+
     @property
     def pages(self) -> Ints:
         """The page of each event."""

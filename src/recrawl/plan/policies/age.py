@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.plan.gain import age_index
-from recrawl.plan.view import UNBOUNDED, View
+from recrawl.plan.policies.base import Unbounded
+from recrawl.plan.view import View
 from recrawl.poisson import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Age:
+class Age(Unbounded):
     """`tau^2/2 - tau J + int J` (Cho & Garcia-Molina 2003, age) under the page's belief."""
 
     name: str = "age"
@@ -27,7 +28,3 @@ class Age:
     def first(self, view: View, horizon: float) -> Floats:
         """A never-read page counts as one that has been wrong for `horizon` seconds."""
         return view.value * np.float32(0.5 * horizon * horizon)
-
-    def ceiling(self, view: View) -> Floats:
-        """No bound: every page is visited again some day."""
-        return np.full_like(view.tau, UNBOUNDED)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.plan.view import UNBOUNDED, View
+from recrawl.plan.policies.base import Ageing
+from recrawl.plan.view import View
 from recrawl.poisson import Floats
 from recrawl.units import DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Ageing):
     """Age as a share of the page's own interval: the most overdue first.
 
     A page's interval (seconds) begins at `start`, is multiplied by `longer` after an unchanged
@@ -39,14 +40,6 @@ class Backoff:
         """Age over interval."""
         gain: Floats = view.tau / self._interval(view)
         return gain
-
-    def first(self, view: View, horizon: float) -> Floats:
-        """A never-read page counts as one last read `horizon` seconds ago."""
-        return np.float32(horizon) / self._interval(view)
-
-    def ceiling(self, view: View) -> Floats:
-        """No bound."""
-        return np.full_like(view.tau, UNBOUNDED)
 
     def after(self, interval: Floats, changed: np.ndarray) -> Floats:
         """The intervals after a visit each (0 = the page had none yet)."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.plan.view import UNBOUNDED, View
+from recrawl.plan.policies.base import Ageing
+from recrawl.plan.view import View
 from recrawl.poisson import Floats
 from recrawl.units import DAY, HOUR
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class Classes(Ageing):
     """Age as a share of the class's interval: the most overdue first.
 
     `intervals`: seconds between the visits of a class, rising. A page is of the class whose
@@ -33,11 +34,3 @@ class Classes:
         interval = intervals[np.searchsorted(bounds, view.b / view.a)]
         gain: Floats = (view.tau / interval).astype(view.tau.dtype)
         return gain
-
-    def first(self, view: View, horizon: float) -> Floats:
-        """A never-read page counts as one last read `horizon` seconds ago."""
-        return self.gain(replace(view, tau=np.full_like(view.tau, horizon)))
-
-    def ceiling(self, view: View) -> Floats:
-        """No bound."""
-        return np.full_like(view.tau, UNBOUNDED)

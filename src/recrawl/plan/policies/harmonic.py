@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from recrawl.plan.gain import harmonic_index
-from recrawl.plan.view import UNBOUNDED, View
+from recrawl.plan.policies.base import Unbounded
+from recrawl.plan.view import View
 from recrawl.poisson import Floats, fresh_time
 
 
 @dataclass(frozen=True, slots=True)
-class Harmonic:
+class Harmonic(Unbounded):
     """Expected `tau - (1 - e^-x)/rate` (Kolobov et al., NeurIPS 2019) under the page's belief."""
 
     name: str = "harmonic"
@@ -26,7 +25,3 @@ class Harmonic:
     def first(self, view: View, horizon: float) -> Floats:
         """Fresh seconds that a first reading gives within the horizon, times value."""
         return view.value * fresh_time(view.a / view.b, horizon)
-
-    def ceiling(self, view: View) -> Floats:
-        """No bound: a page is bought if one waits long enough."""
-        return np.full_like(view.value, UNBOUNDED)

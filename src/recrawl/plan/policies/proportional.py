@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from recrawl.plan.view import UNBOUNDED, View
+from recrawl.plan.policies.base import Ageing
+from recrawl.plan.view import View
 from recrawl.poisson import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Proportional:
+class Proportional(Ageing):
     """Changes expected since the last reading, under the mean of the page's belief.
 
     A page comes due at the same expected number of changes, so that its frequency is in
@@ -26,11 +25,3 @@ class Proportional:
     def gain(self, view: View) -> Floats:
         """Expected changes since the last reading."""
         return view.a / view.b * view.tau
-
-    def first(self, view: View, horizon: float) -> Floats:
-        """A never-read page counts as one last read `horizon` seconds ago."""
-        return view.a / view.b * np.float32(horizon)
-
-    def ceiling(self, view: View) -> Floats:
-        """No bound."""
-        return np.full_like(view.tau, UNBOUNDED)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from recrawl.plan.view import UNBOUNDED, View
+from recrawl.plan.policies.base import Ageing
+from recrawl.plan.view import View
 from recrawl.poisson import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Ageing):
     """Age alone: reads no rates, no values and no prices."""
 
     name: str = "uniform"
@@ -21,11 +20,3 @@ class Uniform:
     def gain(self, view: View) -> Floats:
         """Seconds since the last reading."""
         return view.tau
-
-    def first(self, view: View, horizon: float) -> Floats:
-        """A never-read page counts as one last read `horizon` seconds ago."""
-        return np.full_like(view.tau, horizon)
-
-    def ceiling(self, view: View) -> Floats:
-        """No bound."""
-        return np.full_like(view.tau, UNBOUNDED)
