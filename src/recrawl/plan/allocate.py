@@ -184,7 +184,10 @@ def _frequency(
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = np.where(buyable, pages.value / pages.rate, 0.0)
     prices = capacity.prices(at, worth)
-    return at(every, prices[capacity.host]), prices
+    frequency = at(every, prices[capacity.host])
+    with np.errstate(invalid="ignore"):
+        enters = np.where(buyable & (frequency == 0), worth - price * pages.full, np.nan)
+    return capacity.filled(frequency, prices, enters), prices
 
 
 class _Grid:

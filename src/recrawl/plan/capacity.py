@@ -82,6 +82,22 @@ class Capacity:
         out[full] = np.exp(_falls_to_zero(excess, high - NATS, high))
         return out
 
+    def filled(self, frequency: Floats, prices: Floats, enters: Floats) -> Floats:
+        """What full hosts have left, given to the page of theirs that is just at the margin.
+
+        A page enters so steeply that no float64 price may lie between "never" and far more visits
+        than its host has left; there its worth is linear. `enters`: the price of its host at
+        which each page enters, NaN for those that are visited already or never.
+        """
+        out = frequency.copy()
+        left = np.maximum(self.visits - self.used(frequency), 0.0)
+        for host in np.flatnonzero((prices > 0) & (left > 0)):
+            mine = np.flatnonzero((self.host == host) & ~np.isnan(enters))
+            off = np.abs(enters[mine] - prices[host])
+            if mine.size and off.min() < 1e-9 * prices[host]:
+                out[mine[off.argmin()]] = left[host]
+        return out
+
 
 def _falls_to_zero(f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
     """Where falling functions, one an element, come down to 0; just after it where they jump.
