@@ -1,0 +1,1 @@
+"""Bytes of a cheap page -> hints about many pages: seeds and change signals in one."""
