@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from recrawl.audit.histories import CHANGED, NO_SIZE, PAGE_READS, SAME, UNKNOWN, Histories, Read
 from recrawl.audit.rows import Row
 
 BATCH = 20_000
@@ -109,41 +110,53 @@ class Fetches:
         self._db.executemany("INSERT INTO fetch VALUES(?,?,?,?,?,?)", fetches)
         return len(rows)
 
-    def waste(self) -> Waste:
-        """Judge every fetch by the one before it of the same page."""
-        out, page = Waste(), _Page(None)
+    def waste(self, histories: Histories | None = None) -> Waste:
+        """Judge every fetch by the one before it of the same page.
+
+        `histories` is told the reads of every page.
+        """
+        out, page, keep = Waste(), _Page(None), histories or Histories()
         span = self._db.execute("SELECT min(t), max(t) FROM fetch").fetchone()
         out.first, out.last = span[0] or 0.0, span[1] or 0.0
         group = Group()
-        for key, url, kind, _, status, size, digest, changed in self._db.execute(
+        for key, url, kind, t, status, size, digest, changed in self._db.execute(
             "SELECT f.key, u.url, u.kind, f.t, f.status, f.bytes, f.digest, f.changed"
             " FROM fetch f JOIN url u ON u.key = f.key ORDER BY 1,4,5,6,7,8"
         ):
             if key != page.key:
-                out.once += page.reads == 1
-                page = _Page(key)
+                page.leave(out, keep)
                 name = site(url), kind or page_type(url)
                 if name not in out.groups and len(out.groups) >= GROUPS:
                     name = OTHER
                 group = out.groups.setdefault(name, Group())
                 group.pages += 1
-            _count(out, group, page, status, size, digest, changed)
-        out.once += page.reads == 1
+                page = _Page(key, name)
+            _count(out, group, page, t, status, size, digest, changed)
+        page.leave(out, keep)
         return out
 
 
 @dataclass(slots=True)
 class _Page:
     key: int | None
+    name: tuple[str, str] = OTHER
     reads: int = 0
     digest: int | None = None
     size: int | None = None
+    history: list[Read] = field(default_factory=list)
+
+    def leave(self, out: Waste, histories: Histories) -> None:
+        """Its last fetch was counted."""
+        out.once += self.reads == 1
+        if self.reads:
+            histories.add(self.name, self.history)
 
 
 def _count(
     out: Waste,
     group: Group,
     page: _Page,
+    t: float,
     status: int | None,
     size: int | None,
     digest: int | None,
@@ -162,6 +175,9 @@ def _count(
             group.nothing += 1
             group.bytes_nothing += size or 0
     page.reads += 1
+    if len(page.history) < PAGE_READS:
+        verdict = (CHANGED if found else SAME) if by else UNKNOWN
+        page.history.append((t, status == 304, NO_SIZE if size is None else size, verdict))
     if status != 304:
         page.digest = page.digest if digest is None else digest
         page.size = page.size if size is None else size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recrawl.units import format_bytes, format_usd
@@ -11,7 +12,7 @@ from recrawl.units import format_bytes, format_usd
 if TYPE_CHECKING:
     from recrawl.progress import Progress
 
-ON_TERMINAL, ELSEWHERE = 0.2, 10.0  # seconds between two lines
+ON_TERMINAL, ELSEWHERE, CALCULATING = 0.2, 10.0, 5.0  # seconds between two lines
 
 
 class LiveLine:
@@ -51,6 +52,18 @@ def line(p: Progress) -> str:
         f"{p.gone + p.moved:,} gone or moved, {p.failed:,} failed; "
         f"{format_bytes(p.spend.bytes)}{money}"
     )
+
+
+def share(what: str) -> Callable[[float], None]:
+    """Shows the share (0 to 1) of a long calculation that is done, a line now and then."""
+    shown = [time.monotonic()]
+
+    def show(done: float) -> None:
+        if time.monotonic() - shown[0] > CALCULATING:
+            shown[0] = time.monotonic()
+            sys.stderr.write(f"{what} {done:.0%}\n")
+
+    return show
 
 
 class Days(LiveLine):

@@ -52,6 +52,7 @@ def run(config: Path, asked: Asked) -> dict[str, Any]:
 def _compared(engine: Engine, settings: Settings, asked: Asked) -> dict[str, Any]:
     import numpy as np
 
+    from recrawl.cli.progress import share
     from recrawl.config.build import policy_of
     from recrawl.engine.believed import believed_pages
     from recrawl.engine.forecast import per_day
@@ -72,7 +73,7 @@ def _compared(engine: Engine, settings: Settings, asked: Asked) -> dict[str, Any
     scale = len(known) / total
     a_second = [per_day(cap) / DAY * scale for cap in caps]
     policies = [policy_of(settings, name) for name in names]
-    found = compare(worlds, known, policies, a_second, how, rng, _progress())
+    found = compare(worlds, known, policies, a_second, how, rng, share("simulated"))
     now = None if asked.tariff else now  # by another tariff, nothing is as it is now
     present, mean = names[0], float(known.value.mean())
     ends = zip(bounds(worlds, a_second), caps, strict=True)
@@ -217,14 +218,3 @@ def _tariff(settings: Settings, name: str) -> Any:
     if name not in known:
         raise UsageError(f"--tariff {name!r}: the file has {', '.join(known) or 'none'}")
     return tariff_named(settings, name)
-
-
-def _progress() -> Any:
-    last = [time.monotonic()]
-
-    def show(done: float) -> None:
-        if time.monotonic() - last[0] > 5.0:
-            last[0] = time.monotonic()
-            say(f"simulated {done:.0%}")
-
-    return show
