@@ -9,6 +9,7 @@ import tomllib
 import pytest
 
 from recrawl.config import advice, example_toml, json_schema
+from recrawl.config.build import tariff_named
 from recrawl.config.document import Document
 from recrawl.units import Unit
 
@@ -108,3 +109,13 @@ def test_advice_proposes_the_param_form_and_a_budget(read):
     assert "'param:sort'" in found[0]
     assert "no cap is set" in found[1]
     assert advice(read('[budget]\nper_day = "1 MB"\n')) == []
+
+
+def test_advice_asks_for_the_most_that_a_told_charge_can_be(read):
+    api = '[budget]\nper_day = "9 credits"\n[tariff.default]\nunit = "credits"\n'
+    (line,) = advice(read(api + 'charge_header = "X-Credits"\n'))
+    assert line.startswith("tariff.default: ") and "charge_max" in line
+    settings = read(api + 'charge_header = "X-Credits"\ncharge_max = 12.5\n')
+    assert advice(settings) == []
+    tariff = tariff_named(settings, "default")
+    assert (tariff.charge_header, tariff.charge_max) == ("x-credits", 12.5)

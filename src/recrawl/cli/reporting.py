@@ -122,10 +122,15 @@ def _beliefs(project: Project, hot: Any) -> tuple[Any, Any]:
 def alerts(project: Project, rows: list[Rollup], now: float) -> list[Alert]:
     """All alerts of a project, the budget's first."""
     from recrawl import report as r
+    from recrawl.config.build import tariff_named
+    from recrawl.engine.boot import TOLD
+    from recrawl.plan.charges import told_of
 
     hosts = list(project.hosts.values())
+    tariffs = {t.name: tariff_named(project.settings, t.name) for t in project.settings.tariffs}
     return [
         *r.budget_alerts(paces(project, now)),
+        *r.charge_alerts(told_of(project.store.meta().get(TOLD)), tariffs),
         *r.host_alerts(hosts, now),
         *r.blocked_alerts(r.recent(rows, now), project.origins),
         *r.limit_alerts(project.store.refused()),

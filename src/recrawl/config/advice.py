@@ -20,4 +20,10 @@ def advice(settings: Settings) -> list[str]:
             "budget: no cap is set, so a run is one pass over every page; "
             'write per_day = "500 MB" to spend that much and choose what is worth it'
         )
+    found += [
+        f"tariff.{t.name}: charge_header tells the charge only after a visit; write the most that "
+        "one can take, as in charge_max = 25, so that no cap is exceeded by a dear one"
+        for t in settings.tariffs
+        if t.charge_header and not t.charge_max
+    ]
     return found

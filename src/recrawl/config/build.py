@@ -165,4 +165,5 @@ def _tariff(t: TariffSettings) -> Tariff:
     price = t.price_micro_usd * whole / t.price_per if t.price_per else 0.0
     plain = t.plain / MICRO if t.unit is Unit.CREDITS and t.plain else 1.0
     charged = frozenset(t.charged_on)
-    return Tariff(t.name, t.unit, price, {"plain": plain}, charged, t.charge_header)
+    most = t.charge_max / MICRO
+    return Tariff(t.name, t.unit, price, {"plain": plain}, charged, t.charge_header, most)

@@ -92,6 +92,7 @@ def _tariff(name: str, t: d.Tariff) -> s.TariffSettings:
         price_per=t.price[2] if t.price else 1,
         plain=round((t.each.plain if t.each else 1.0) * smallest) if counted else 0,
         charge_header=t.charge_header.lower(),
+        charge_max=round((t.charge_max or 0.0) * MICRO),
         charged_on=tuple(sorted(charged | {Verdict.UNKNOWN})),
     )
 

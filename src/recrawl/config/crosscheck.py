@@ -73,8 +73,25 @@ def _tariffs(doc: Document) -> Iterator[Mistake]:
                 (*at, "charge_header"),
                 f'tells credits, but this tariff counts {tariff.unit}; write unit = "credits"',
             )
+        if tariff.charge_max is not None:
+            yield from _charge_max(at, tariff, tariff.charge_max)
         if tariff.each and not 0 < tariff.each.plain <= 1e6:
             yield Mistake((*at, "each", "plain"), "write a number above 0")
+
+
+def _charge_max(at: Path, tariff: Tariff, most: float) -> Iterator[Mistake]:
+    listed = tariff.each.plain if tariff.each else 1.0
+    if not tariff.charge_header:
+        yield Mistake(
+            (*at, "charge_max"),
+            "bounds what charge_header tells, but there is none; name the header, or remove it",
+        )
+    elif not listed <= most <= 1e6:
+        yield Mistake(
+            (*at, "charge_max"),
+            f"is the most that a visit takes, so it can't be below the list charge; "
+            f"write {listed:g} or more (at most 1000000)",
+        )
 
 
 def _counted(tariffs: dict[str, Tariff]) -> set[Unit]:

@@ -113,8 +113,11 @@ class Tariff(Section):
     each: Each | None = None
     """How much one visit takes, where credits or fetches are counted."""
     charge_header: v.Text = ""
-    """The answer's header in which the vendor tells how many credits a visit took. Only the list
-    charge is reserved before: where the vendor takes more, a cap can be exceeded."""
+    """The answer's header in which the vendor tells how many credits a visit took: what is booked,
+    and what later visits to such pages are expected to cost."""
+    charge_max: v.Number | None = None
+    """The most credits that the vendor takes for one visit, reserved before each: caps hold under
+    any charge up to it. Unless given, the largest charge told so far is reserved."""
     charged_on: v.Verdicts | None = None
     """Which verdicts are billed. Unless given: credits for all but blocked, soft_error and failed;
     bytes, fetches and seconds for every visit."""

@@ -77,6 +77,7 @@ class TariffSettings:
     price_per: int
     plain: int  # what one plain visit is billed, smallest parts; 0 = as measured
     charge_header: str  # lower-case, '' = none
+    charge_max: int  # microcredits, 0 = not known
     charged_on: tuple[Verdict, ...]  # UNKNOWN always: what was in flight at a crash is booked
 
 

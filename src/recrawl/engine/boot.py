@@ -14,9 +14,11 @@ from recrawl.engine.project import Project, Timing
 from recrawl.frontier.politeness import clamp, ready_at
 from recrawl.learn.prior import GroupPrior
 from recrawl.model import Entry, Host, Reservation, Verdict, Writes
+from recrawl.plan.charges import Charges, told_of
 from recrawl.plan.sizes import SizeModel
 
 LEARNED = "learned"  # the meta row that holds the groups' priors and sizes
+TOLD = "charges"  # the meta row of the largest charges that vendors told
 PASS = "pass_started"  # noqa: S105 - when the pass under way began
 
 
@@ -42,6 +44,7 @@ def rebuild(
         prior=learned_prior(learned, "prior"),
         validators=learned_prior(learned, "validators"),
         sizes=SizeModel.from_dict(learned["sizes"]) if "sizes" in learned else None,
+        charges=charges_of(meta, learned),
     )
     ready: dict[str, float] = {}  # origins of one hostname share its pace: the latest counts
     for host in crawl.hosts.values():
@@ -100,6 +103,14 @@ def learned_prior(learned: Mapping[str, Any], name: str) -> GroupPrior:
     return GroupPrior.from_dict(learned[name]) if name in learned else GroupPrior()
 
 
+def charges_of(meta: Mapping[str, str], learned: Mapping[str, Any]) -> dict[str, Charges]:
+    """What vendors told of their charges, by the tariff's name."""
+    out = {name: Charges.from_dict(data) for name, data in learned.get("charges", {}).items()}
+    for name, told in told_of(meta.get(TOLD)).items():
+        out.setdefault(name, Charges()).told = told
+    return out
+
+
 def learned_meta(crawl: Crawl) -> str:
     """What the groups have taught, as the store's meta holds it."""
     return json.dumps(
@@ -107,5 +118,6 @@ def learned_meta(crawl: Crawl) -> str:
             "prior": crawl.prior.to_dict(),
             "validators": crawl.validators.to_dict(),
             "sizes": crawl.sizes.to_dict(),
+            "charges": {name: c.to_dict() for name, c in crawl.charges.items()},
         }
     )

@@ -17,8 +17,9 @@ from recrawl.frontier.robots import Robots
 from recrawl.learn.prior import GroupPrior
 from recrawl.model import Host, Page, Purpose, Visit
 from recrawl.plan.budget import Account
+from recrawl.plan.charges import Charges
 from recrawl.plan.sizes import SizeModel
-from recrawl.plan.tariff import Meter
+from recrawl.plan.tariff import Meter, Tariff
 from recrawl.plan.view import KeepsInterval
 from recrawl.units import Unit
 
@@ -108,6 +109,7 @@ class Crawl:
         prior: GroupPrior | None = None,
         validators: GroupPrior | None = None,
         sizes: SizeModel | None = None,
+        charges: dict[str, Charges] | None = None,
     ) -> None:
         self.project = project
         self.mirror = Mirror(hot)
@@ -123,6 +125,7 @@ class Crawl:
         self.prior = prior or GroupPrior()
         self.validators = validators or GroupPrior()
         self.sizes = sizes or SizeModel()
+        self.charges = charges or {}  # what vendors told, by the tariff's name
         self.window: Window | None = None
         self.next_lease = first_lease
         self.href_cache: set[str] = set()
@@ -176,6 +179,11 @@ class Crawl:
         if meter is None:
             meter = self._meters[route] = Meter(self.project.tariff_of(route))
         return meter
+
+    def most_told(self, tariff: Tariff) -> int:
+        """The largest charge that a tariff's vendor told so far, microcredits."""
+        charges = self.charges.get(tariff.name) if tariff.charge_header else None
+        return charges.told.most if charges else 0
 
     def forget_robots(self, host: Host) -> None:
         """Its robots.txt was read anew."""

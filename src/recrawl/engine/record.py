@@ -10,11 +10,11 @@ from recrawl.engine.learn import learn
 from recrawl.engine.next_state import settle_state
 from recrawl.engine.robots import record_robots
 from recrawl.engine.scope import widen_scope
+from recrawl.engine.settle import settle
 from recrawl.frontier.politeness import answered, ready_at
 from recrawl.model import (
     RETURNED,
     Change,
-    Entry,
     Hint,
     Host,
     Observation,
@@ -22,12 +22,10 @@ from recrawl.model import (
     Page,
     State,
     Verdict,
-    Visit,
     Writes,
 )
 from recrawl.observe.base import advance
 from recrawl.observe.verdict import observe
-from recrawl.units import Spend
 
 
 def record(crawl: Crawl, lease: int, outcome: Outcome, now: float) -> tuple[Observation, Writes]:
@@ -45,7 +43,7 @@ def record(crawl: Crawl, lease: int, outcome: Outcome, now: float) -> tuple[Obse
         admitted = Admitted()
     else:
         observation, admitted = _record_page(crawl, host, flight, outcome, now, writes)
-    _book(crawl, flight, outcome, observation, admitted, now, writes)
+    settle(crawl, flight, outcome, observation, admitted, now, writes)
     crawl.queues.release(host.host_id, ready_at(host))
     return observation, writes
 
@@ -124,72 +122,3 @@ def _follow(
         return Admitted()
     writes.merge(more)
     return admitted
-
-
-def _book(
-    crawl: Crawl,
-    flight: Flight,
-    outcome: Outcome,
-    observation: Observation,
-    admitted: Admitted,
-    now: float,
-    writes: Writes,
-) -> None:
-    """Settle what was reserved with what it cost, and write the ledger's line."""
-    visit = flight.visit
-    meter = crawl.meter_of(visit.request.route)
-    header = meter.tariff.charge_header
-    cost = meter.tariff.told(outcome.cost, outcome.header(header)) if header else outcome.cost
-    spend = meter.spend(cost, observation.verdict)
-    if crawl.window is not None:
-        crawl.window.account.settle(visit.reserved, spend)
-    page_type = flight.item.page.page_type if isinstance(flight.item, Planned) else 0
-    if isinstance(flight.item, RobotsCheck):
-        now = _after_last(crawl, visit.host_id, now)
-    writes.entries.append(entry(visit, outcome, observation, spend, page_type, admitted, now))
-
-
-def _after_last(crawl: Crawl, host_id: int, now: float) -> float:
-    """The hops of one robots.txt may come within a millisecond (or while a made-up clock stands):
-    each keeps a line of its own in the ledger.
-    """
-    t = max(now, crawl.robots_booked.get(host_id, 0.0) + 0.002)
-    crawl.robots_booked[host_id] = t
-    return t
-
-
-def entry(
-    visit: Visit,
-    outcome: Outcome,
-    observation: Observation,
-    spend: Spend,
-    page_type: int,
-    admitted: Admitted,
-    now: float,
-) -> Entry:
-    """One line of the ledger."""
-    return Entry(
-        t=now,
-        host_id=visit.host_id,
-        key=visit.key,
-        purpose=visit.purpose,
-        verdict=observation.verdict,
-        page_type=page_type,
-        status=outcome.status,
-        kind=outcome.kind.value,
-        conditional=visit.request.conditional,
-        up=outcome.cost.up,
-        down=outcome.cost.down,
-        spend=spend,
-        tau=visit.tau,
-        predicted=visit.predicted,
-        gain=visit.gain,
-        price=visit.price,
-        score=visit.score,
-        bar=visit.bar,
-        source=outcome.cost.source,
-        route=visit.request.route,
-        discovered=admitted.new,
-        sighted=admitted.sighted,
-        evidence="; ".join(observation.evidence),
-    )

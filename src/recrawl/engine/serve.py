@@ -121,8 +121,9 @@ def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | W
         return Wait(math.inf, "the budget of this window is spent")
     widest = build_request(crawl, host, item)
     tariff = crawl.project.tariff_of(widest.route)
+    most = crawl.most_told(tariff)
     for request in affordable(crawl, host, widest, item):
-        reserved = tariff.worst(worst_cost(request))
+        reserved = tariff.worst(worst_cost(request), most_told=most)
         if window.account.can_reserve(reserved):
             window.account.reserve(reserved)
             window.cap = request.limits.body

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recrawl.plan.charges import Charges
 from recrawl.plan.sizes import SizeModel
 from recrawl.plan.tariff import SLOT, Quote, Tariff, quote
 from recrawl.poisson import Floats
@@ -61,13 +62,15 @@ def attempt(quoted: Quote, marginal: Floats, changed: Floats, p: Floats) -> Cost
 class PriceBook:
     """Sizes and tariffs of all hosts: quotes for whole columns of pages.
 
-    `tariff_of` maps a host to an index into `tariffs`; hosts not in it use the first.
+    `tariff_of` maps a host to an index into `tariffs`; hosts not in it use the first. `charges`
+    are what vendors told, by the tariff's name.
     """
 
     sizes: SizeModel
     tariffs: Sequence[Tariff] = (Tariff("direct"),)
     tariff_of: dict[int, int] = field(default_factory=dict)
     mode: str = "plain"
+    charges: Mapping[str, Charges] = field(default_factory=dict)
 
     def quote(self, unit: Unit, host_id: Ints, page_type: Ints, body: Floats) -> Quote:
         """Expected amounts of `unit` for a visit to each page; `body` 0 = not yet known."""
@@ -75,11 +78,16 @@ class PriceBook:
         if unit is Unit.BYTES:
             return sizes
         millis = self.sizes.millis(host_id)
-        out = quote(self.tariffs[0], unit, sizes, millis, self.mode)
+
+        def of(tariff: Tariff) -> Quote:
+            charges = self.charges.get(tariff.name) if tariff.charge_header else None
+            told = charges.expected(tariff, self.mode, host_id, page_type) if charges else None
+            return quote(tariff, unit, sizes, millis, self.mode, told)
+
+        out = of(self.tariffs[0])
         for index, tariff in enumerate(self.tariffs[1:], start=1):
             hosts = [h for h, i in self.tariff_of.items() if i == index]
             here = np.isin(host_id, hosts)
             if here.any():
-                other = quote(tariff, unit, sizes, millis, self.mode)
-                out = Quote(*(np.where(here, o, x) for o, x in zip(other, out, strict=True)))
+                out = Quote(*(np.where(here, o, x) for o, x in zip(of(tariff), out, strict=True)))
         return out

@@ -64,7 +64,7 @@ class Means:
         return out
 
 
-def _group(host_id: Any, page_type: Any) -> Any:
+def group_key(host_id: Any, page_type: Any) -> Any:
     """One integer for (host, page type)."""
     return host_id * 65536 + page_type
 
@@ -86,7 +86,7 @@ class SizeModel:
         """One full answer. `handshake`: bytes of `cost` that opened its new connections."""
         body = max(cost.bytes - handshake, 0.0)
         self.types.add(page_type, body)
-        self.groups.add(_group(host_id, page_type), body)
+        self.groups.add(group_key(host_id, page_type), body)
         self._connection(host_id, cost, handshake)
 
     def observe_not_modified(self, host_id: int, cost: WireCost, handshake: float) -> None:
@@ -102,7 +102,7 @@ class SizeModel:
 
     def group_body(self, host_id: int, page_type: int) -> float:
         """Expected bytes of a full answer of a page not yet read, handshake left out."""
-        return self.groups.get(_group(host_id, page_type), self.types.get(page_type, FULL))
+        return self.groups.get(group_key(host_id, page_type), self.types.get(page_type, FULL))
 
     def page_body(self, body: float, seen: float, host_id: int, page_type: int) -> float:
         """A page's new expected bytes after a full answer of `seen` bytes (`body` 0 = first)."""
@@ -121,14 +121,14 @@ class SizeModel:
         Arrays aligned with the pages; `body` 0 = the group's mean. A failure is taken to
         transfer about what a 304 does.
         """
-        hosts, back = _runs(host_id)
+        hosts, back = runs(host_id)
         connect = self.connect_bytes(hosts)[back]
         small = self.unchanged.many(hosts, NOT_MODIFIED)[back] + connect
         full = np.asarray(body, np.float64)
         unknown = np.flatnonzero(~(full > 0))
         if unknown.size:
             full = full.copy()
-            kinds, of = _runs(_group(host_id[unknown].astype(np.int64), page_type[unknown]))
+            kinds, of = runs(group_key(host_id[unknown].astype(np.int64), page_type[unknown]))
             above = self.types.many(kinds % 65536, FULL)
             full[unknown] = self.groups.many(kinds, above)[of]
         full = np.maximum(full + connect, small)  # a 304 is never dearer than its page
@@ -136,7 +136,7 @@ class SizeModel:
 
     def millis(self, host_id: Ints) -> Floats:
         """Expected milliseconds of a visit."""
-        hosts, back = _runs(host_id)
+        hosts, back = runs(host_id)
         return self.latency.many(hosts, MILLIS)[back]
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class SizeModel:
         return model
 
 
-def _runs(keys: Ints) -> tuple[Ints, Ints]:
+def runs(keys: Ints) -> tuple[Ints, Ints]:
     """The distinct neighbours of `keys` and, for each key, the index of its own.
 
     Pages come sorted by host, so that looking up one key a run spares nearly all look-ups.

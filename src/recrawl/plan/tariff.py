@@ -39,8 +39,9 @@ class Tariff:
 
     `price_micro_usd_per_unit` is per byte, credit, fetch or second; `credits` is the charge of
     one visit by mode. Only verdicts in `charged` are billed, in credits or money; unless given,
-    credits for `SUCCESSES` only, and bytes, fetches and seconds for all, failures too. Raises
-    ValueError for what is no tariff.
+    credits for `SUCCESSES` only, and bytes, fetches and seconds for all, failures too. Where
+    `charge_header` tells the true charge, `charge_max` is the most credits that it can tell for
+    one visit (0 = not known). Raises ValueError for what is no tariff.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Tariff:
     credits: Mapping[str, float] = field(default_factory=lambda: {"plain": 1.0})
     charged: frozenset[Verdict] = frozenset()  # empty = what such a unit is usually billed for
     charge_header: str = ""  # lower-case name of the answer's header that tells the true charge
+    charge_max: float = 0.0
 
     def __post_init__(self) -> None:
         usual = SUCCESSES if self.unit is Unit.CREDITS else frozenset(Verdict)
@@ -59,7 +61,7 @@ class Tariff:
                 f"tariff {self.name!r}: a tariff bills bytes, credits, fetches or seconds; "
                 "its price turns them into USD"
             )
-        numbers = [self.price_micro_usd_per_unit, *self.credits.values()]
+        numbers = [self.price_micro_usd_per_unit, self.charge_max, *self.credits.values()]
         if not all(math.isfinite(x) and x >= 0 for x in numbers):
             raise ValueError(f"tariff {self.name!r}: prices and credits must be 0 or more")
         if self.unit is Unit.CREDITS and not self.credits:
@@ -78,7 +80,7 @@ class Tariff:
             return cost
         if not 0 <= charge < 1e9 or cost.microcredits is not None:
             return cost
-        return replace(cost, microcredits=round(charge * MICRO))
+        return replace(cost, microcredits=round(charge * MICRO), source="vendor")
 
     def credits_of(self, cost: WireCost, verdict: Verdict, mode: str = "plain") -> int:
         """Microcredits of one exchange: what the vendor told, else the list charge."""
@@ -114,10 +116,23 @@ class Tariff:
         """
         return self._spend(cost, self.credits_of(cost, verdict, mode), 0.0, verdict)
 
-    def worst(self, cost: WireCost, mode: str = "plain") -> Spend:
-        """The most that an exchange of at most that cost can be billed: what is reserved."""
-        charge = self._list_charge(mode) if self.unit is Unit.CREDITS else 0
-        return self._spend(cost, max(charge, cost.microcredits or 0), 0.0, Verdict.UNKNOWN)
+    def worst(self, cost: WireCost, mode: str = "plain", most_told: int = 0) -> Spend:
+        """The most that an exchange of at most that cost can be billed: what is reserved.
+
+        `most_told`: the largest charge told so far, microcredits. It counts where `charge_max`
+        isn't set, which settles the question else.
+        """
+        if self.unit is not Unit.CREDITS:
+            return self._spend(cost, 0, 0.0, Verdict.UNKNOWN)
+        most = round(self.charge_max * MICRO) or most_told
+        return self._spend(cost, max(self._list_charge(mode), most), 0.0, Verdict.UNKNOWN)
+
+    def listed(self, mode: str = "plain") -> tuple[float, float, float]:
+        """Listed microcredits of a full answer, a 304 and a failure; 0 on tariffs without."""
+        charge = float(self._list_charge(mode)) if self.unit is Unit.CREDITS else 0.0
+        what = (Verdict.CHANGED, Verdict.NOT_MODIFIED, Verdict.FAILED)
+        full, unchanged, failed = (charge * (verdict in self.charged) for verdict in what)
+        return full, unchanged, failed
 
     def billed(self, cost: WireCost, microcredits: int, verdict: Verdict) -> float:
         """Micro-USD of one exchange, unrounded. What the vendor said in credits is believed."""
@@ -169,11 +184,19 @@ class Quote(NamedTuple):
     failed: Floats  # a failure, as billed
 
 
-def quote(tariff: Tariff, unit: Unit, sizes: Quote, millis: Floats, mode: str = "plain") -> Quote:
+def quote(
+    tariff: Tariff,
+    unit: Unit,
+    sizes: Quote,
+    millis: Floats,
+    mode: str = "plain",
+    told: Quote | None = None,
+) -> Quote:
     """Expected bytes (`sizes`) and milliseconds a visit -> expected amounts of `unit`.
 
     Bytes and money follow the size of the answer on byte tariffs only: on credits a 304 costs
-    as much as a page where NOT_MODIFIED is charged.
+    as much as a page where NOT_MODIFIED is charged. `told`: expected microcredits where the
+    vendor tells its charges; else they are those of the list.
     """
     if unit is Unit.BYTES:
         return sizes
@@ -182,13 +205,12 @@ def quote(tariff: Tariff, unit: Unit, sizes: Quote, millis: Floats, mode: str = 
         return Quote(one, one, one)
     if unit is Unit.SECONDS:
         return Quote(millis, millis, millis)
-    charge = float(tariff._list_charge(mode)) if tariff.unit is Unit.CREDITS else 0.0
+    microcredits = told or Quote(*(one * charge for charge in tariff.listed(mode)))
+    if unit is Unit.CREDITS:
+        return microcredits
     billed = [
-        verdict in tariff.charged
+        verdict in tariff.charged or tariff.unit is Unit.CREDITS  # a charge of 0 is no money
         for verdict in (Verdict.CHANGED, Verdict.NOT_MODIFIED, Verdict.FAILED)
     ]
-    microcredits = [one * charge if paid else none for paid in billed]
-    if unit is Unit.CREDITS:
-        return Quote(*microcredits)
     uses = zip(sizes, microcredits, billed, strict=True)
     return Quote(*(tariff.micro_usd(n, c, one, millis) if paid else none for n, c, paid in uses))

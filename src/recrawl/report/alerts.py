@@ -8,10 +8,12 @@ from ipaddress import ip_address
 
 from recrawl.model import Host, Verdict
 from recrawl.plan.budget import exhaustion
+from recrawl.plan.charges import Told
+from recrawl.plan.tariff import Tariff
 from recrawl.ports import Rollup
 from recrawl.report.coverage import limits_reached
 from recrawl.report.outcomes import site_name
-from recrawl.units import DAY, Unit, format_amount, format_duration, iso
+from recrawl.units import DAY, MICRO, Unit, format_amount, format_duration, iso
 
 UNREACHABLE_AFTER = 3  # faults of a host in a row
 BLOCKED_SHARE = 0.2  # of a host's visits
@@ -22,7 +24,7 @@ BLOCKED_LEAST = 10  # visits that were blocked, before a share means anything
 class Alert:
     """What is wrong with `subject`, and what to do about it."""
 
-    kind: str  # budget | unreachable | robots | throttled | limit | blocked | contact
+    kind: str  # budget | unreachable | robots | throttled | charge | limit | blocked | contact
     subject: str
     sentence: str
     next_step: str
@@ -103,6 +105,25 @@ def host_alerts(hosts: Iterable[Host], now: float) -> Iterator[Alert]:
                 f"its robots.txt can't be read, so nothing is fetched there{until} (RFC 9309).",
                 f"Open {host.origin}/robots.txt and see what it answers.",
             )
+
+
+def charge_alerts(told: Mapping[str, Told], tariffs: Mapping[str, Tariff]) -> Iterator[Alert]:
+    """Tariffs whose vendor took more for a visit than was promised, until charge_max covers it."""
+    for name, t in told.items():
+        tariff = tariffs.get(name)
+        if not t.over or tariff is None or tariff.charge_max * MICRO >= t.most:
+            continue
+        took, kept, most = (
+            format_amount(Unit.CREDITS, n) for n in (t.charged, t.promised, t.most)
+        )
+        yield Alert(
+            "charge",
+            f"tariff.{name}",
+            f"the vendor took {took} for a visit promised at {kept} ({t.over:,} such "
+            f"{'visit' if t.over == 1 else 'visits'}, the last at {iso(t.at)}): a cap can be "
+            "exceeded.",
+            f"Write charge_max = {t.most / MICRO:g} ({most}) or more there.",
+        )
 
 
 def limit_alerts(refused: Iterable[tuple[str, str, int]]) -> Iterator[Alert]:
