@@ -1,0 +1,175 @@
+"""The XML of a sitemap or an index -> its entries, one by one; no tree is built.
+
+By local names only, since namespaces are missing, old or wrong in many files; what belongs to
+images, videos and news stands inside elements of its own and is told apart by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lxml import etree
+
+from recrawl.model import Hint
+from recrawl.sources.reading import Reading, Warned
+from recrawl.sources.sitemap_bytes import PROTOCOL_URLS
+from recrawl.sources.sitemap_entries import LONGEST, Entries
+from recrawl.sources.sitemap_sniff import Mender
+
+_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_ENTRY = frozenset({"url", "sitemap"})
+_ROOTS = frozenset({"urlset", "sitemapindex"})
+_EXTENSIONS = ("image", "video", "news", "pagemap", "mobile")
+_KEPT = LONGEST + 64  # characters of one text, so that a longer one is seen to be too long
+_ALTERNATES = 1_000  # of one page; there are fewer languages
+_NAMES = 1_000  # tags whose meaning is remembered
+
+
+def read_xml(stream: Iterator[bytes], entries: Entries, reading: Reading) -> Iterator[Hint]:
+    """The hints of UTF-8 blocks that begin with the root element."""
+    target = _Target(entries, reading)
+    parser = etree.XMLParser(
+        target=target, recover=True, resolve_entities=False, no_network=True, load_dtd=False,
+        huge_tree=False, encoding="utf-8",
+    )  # fmt: skip
+    mender = Mender()
+    try:
+        for block in stream:
+            parser.feed(mender.feed(block))
+            yield from entries.take()
+            if entries.full:
+                return
+        parser.feed(mender.feed(b"", last=True))
+        target.at_end()  # what the parser closes from here on was never closed in the file
+        parser.close()
+    except etree.LxmlError as error:
+        target.at_end()
+        reading.cut(Warned.MALFORMED, "", str(error))
+    if mender.mended:
+        reading.warn(Warned.MALFORMED, "", "stray & or control characters", times=mender.mended)
+    _judge(parser, target, reading)
+    yield from entries.take()
+
+
+def _judge(parser: etree.XMLParser, target: _Target, reading: Reading) -> None:
+    """Was all of it read? An error of the parser may have cost an entry."""
+    for error in parser.feed_error_log:
+        where = f"line {error.line}"
+        if error.type_name.startswith("NS_"):
+            reading.warn(Warned.NAMESPACE, where, error.message)
+        elif target.ended or "Premature end" not in error.message:
+            reading.cut(Warned.MALFORMED, where, error.message)
+    if not target.ended and not reading.shortened:
+        reading.cut(Warned.TRUNCATED, "", "the document has no end")
+
+
+class _Target:
+    """What the parser calls. `self.stack` holds the local names of the open elements."""
+
+    def __init__(self, entries: Entries, reading: Reading) -> None:
+        self.ended = False
+        self.stack: list[str] = []
+        self._entries = entries
+        self._reading = reading
+        self._root = ""  # its namespace
+        self._names: dict[str, str] = {}
+        self._over = False
+        self._text: list[str] | None = None  # of the element that is being read
+        self._size = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._open = ""  # 'url', 'sitemap' or ''
+        self._locs: list[str] = []
+        self._lastmod = self._published = ""
+        self._alternates: list[str] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """An element begins."""
+        name = self._names.get(tag) or self._name(tag)
+        stack = self.stack
+        parent = stack[-1] if stack else ""
+        stack.append(name)
+        if name in _ENTRY:
+            self._flush()
+            self._open = name
+        elif parent in _ENTRY or parent in _ROOTS or parent == "news":
+            if name in ("loc", "lastmod", "publication_date"):
+                self._text, self._size = [], 0
+            elif name == "link":
+                self._alternate(attributes)
+
+    def data(self, data: str) -> None:
+        """A piece of text."""
+        if self._text is not None and self._size < _KEPT:
+            self._text.append(data[:_KEPT])
+            self._size += len(data)
+
+    def end(self, tag: str) -> None:
+        """An element ends; the stack is the parser's own, so it is the last one that began."""
+        if self._over:
+            return
+        name = self.stack.pop()
+        if not self.stack:
+            self._flush()
+            self.ended = True
+        elif name in _ENTRY:
+            self._flush()
+        elif self._text is not None:
+            self._keep(name, "".join(self._text))
+            self._text = None
+
+    def close(self) -> None:
+        """The parser is done."""
+
+    def at_end(self) -> None:
+        """The bytes ended: an entry that is still open is kept if its URL was whole."""
+        self._over = True
+        if self._locs:
+            self._flush()
+
+    def _keep(self, name: str, text: str) -> None:
+        if name == "lastmod":
+            self._lastmod = text
+        elif name == "publication_date":
+            self._published = text
+        elif name == "loc" and len(self._locs) < PROTOCOL_URLS:
+            self._locs.append(text)
+            if not self._open:  # straight below the root
+                self._open = "sitemap" if self.stack[-1] == "sitemapindex" else "url"
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._open == "sitemap":
+            for loc in self._locs:
+                self._entries.sub_map(loc)
+        elif self._open:
+            modified = self._lastmod if self._lastmod.strip() else self._published
+            for loc in self._locs:
+                self._entries.page(loc, modified, tuple(self._alternates))
+        if self._open and not self._locs:
+            self._entries.nameless()
+        self._clear()
+
+    def _alternate(self, attributes: Mapping[str, str]) -> None:
+        href = attributes.get("href", "")
+        relations = attributes.get("rel", "alternate").lower().split()
+        if href and "alternate" in relations and len(self._alternates) < _ALTERNATES:
+            self._alternates.append(href)
+
+    def _name(self, tag: str) -> str:
+        """The local name in lower case; '-' for an extension's tag that looks like a core one."""
+        namespace, _, local = tag.rpartition("}")
+        namespace = namespace[1:]
+        name = local.rpartition(":")[2].lower()
+        if not self.stack:
+            self._root = namespace
+            if namespace.rstrip("/") != _NAMESPACE:
+                self._reading.warn(Warned.NAMESPACE, "", f"namespace {namespace[:100]!r}")
+        elif namespace != self._root and name in ("loc", "lastmod", "url", "sitemap"):
+            low = namespace.lower()
+            name = "-" if any(word in low for word in _EXTENSIONS) else name
+        if len(self._names) > _NAMES:
+            self._names.clear()
+        self._names[tag] = name or "-"
+        return name or "-"
