@@ -8,6 +8,7 @@ import pytest
 
 from recrawl import __version__
 from recrawl.config import Cap, load
+from recrawl.config.build import project_of
 from recrawl.model import Purpose, Verdict
 from recrawl.units import Unit
 
@@ -248,3 +249,36 @@ def test_scope_follows_unicode_seeds(read):
 def test_a_private_seed_opens_its_own_port_only(read, seed, scope):
     s = read(base=f'[project]\ncontact = "a@b.example"\nseeds = ["{seed}"]\n')
     assert s.project.scope == scope
+
+
+BROWSER = """
+[tariff.api]
+unit = "credits"
+each = { plain = 1, browser = 5 }
+[route.api]
+proxy = "http://p.example:8001"
+tariff = "api"
+browser_header = "X-Render: true"
+[[site]]
+match = "shop.example/app/*"
+route = "api"
+mode = "browser"
+routes = { robots = "direct" }
+"""
+
+
+def test_a_site_by_browser(read):
+    """Its pages are a type of their own; the route hands the mode on."""
+    settings = read(BROWSER)
+    project = project_of(settings)
+    assert settings.page_types == ("page", "shop.example/app/*")
+    assert project.modes == ("plain", "browser")
+    assert project.mode_headers == {("api", "browser"): ("X-Render", "true")}
+    assert project.tariff_of("api").credits == {"plain": 1.0, "browser": 5.0}
+    assert project_of(read()).modes == ()
+
+
+def test_page_types_are_those_of_the_engine(read):
+    """A site's own gaps make a type too: reports name it by this list."""
+    settings = read("[[site]]\nmatch = 'shop.example/a/*'\nbetween = ['1 h', '9 d']\n")
+    assert settings.page_types == tuple(t.name for t in project_of(settings).sites.types)

@@ -17,6 +17,7 @@ from recrawl.plan.charges import told_of
 from recrawl.plan.tariff import Tariff
 from recrawl.report import charge_alerts
 from recrawl.units import MICRO, Unit
+from recrawl.urls.match import SiteMatcher, SiteRule
 
 API = Tariff("api", Unit.CREDITS, 500.0, charge_header="x-credits")
 
@@ -123,3 +124,48 @@ def test_told_charges_become_the_price_of_pages_like_it(restart: bool) -> None:
     price = play.visit().price
     mean = (3 * (3 * 1 + 4 * 20) / 7 + 4 * 20) / 7
     assert price == pytest.approx(mean * MICRO, rel=0.02)
+
+
+BROWSER = "https://a.example/app/"
+
+
+def by_browser(**more: Any) -> Play:
+    """A host whose /app/ pages are rendered by the vendor at 5 credits, all others at 1."""
+    api = Tariff("api", Unit.CREDITS, 500.0, {"plain": 1.0, "browser": 5.0})
+    return Play(
+        project(
+            seeds=(f"{ORIGIN}/", f"{BROWSER}1"),
+            sites=SiteMatcher([SiteRule("a.example/app/*", mode="browser")]),
+            specs=({}, {}),
+            tariffs={"direct": api, "api": api},
+            default_route="api",
+            mode_headers={("api", "browser"): ("X-Render", "true")},
+            **more,
+        )
+    )
+
+
+def test_a_visit_by_browser_is_reserved_handed_on_and_booked_as_one() -> None:
+    play = by_browser()
+    play.plan()
+    seen: dict[str, Visit] = {}
+    while isinstance(visit := play.next(), Visit):
+        seen[visit.request.url] = visit
+        play.record(visit, no_robots() if visit.purpose is Purpose.ROBOTS else ok("x"))
+        play.now += 1
+    assert seen[f"{BROWSER}1"].request.headers == (("X-Render", "true"),)
+    assert seen[f"{BROWSER}1"].reserved.microcredits == 5 * MICRO
+    assert seen[f"{ORIGIN}/"].request.headers == seen[f"{ORIGIN}/robots.txt"].request.headers == ()
+    assert seen[f"{ORIGIN}/"].reserved.microcredits == MICRO
+    assert [e.spend.microcredits for e in play.entries() if e.key and e.page_type] == [5 * MICRO]
+    assert play.spent().microcredits == 7 * MICRO  # robots.txt too
+
+
+def test_a_page_by_browser_is_planned_at_its_price() -> None:
+    play = by_browser(budget=Budget((Cap(Unit.CREDITS, 10_000 * MICRO, "day"),)))
+    site = pages({"/": ok("x"), "/app/1": ok("x")})
+    play.crawl_once(site)
+    play.now += 43_200
+    play.plan()
+    prices = {v.request.url: v.price for v in (play.visit(), play.visit())}
+    assert prices[f"{BROWSER}1"] / prices[f"{ORIGIN}/"] == pytest.approx(5.0)

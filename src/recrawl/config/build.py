@@ -57,15 +57,10 @@ def project_of(settings: Settings) -> Project:
         order=Order(s.project.order),
         shares=Shares(s.budget.discovery, s.budget.reestimation, s.budget.verification),
         timing=Timing(s.budget.min_gap, s.budget.max_gap),
-        limits=Limits(
-            body=s.limits.body,
-            decoded=s.limits.decoded,
-            connect=s.limits.connect_time,
-            first_byte=s.limits.first_byte_time,
-            total=s.limits.total_time,
-        ),
+        limits=_limits(s),
         concurrency=s.politeness.total_concurrency,
         site_routes={site.match: _site_routes(site) for site in s.sites if _site_routes(site)},
+        mode_headers=_mode_headers(s),
         private_ok=s.project.allow_private,
         obey_robots=s.project.respect_robots,
         honour_nofollow=s.project.honour_nofollow,
@@ -143,10 +138,23 @@ def _site_routes(site: SiteSettings) -> Mapping[Purpose | None, str]:
     return out
 
 
+def _limits(s: Settings) -> Limits:
+    x = s.limits
+    return Limits(
+        body=x.body, decoded=x.decoded, connect=x.connect_time, first_byte=x.first_byte_time,
+        total=x.total_time,
+    )  # fmt: skip
+
+
+def _mode_headers(s: Settings) -> dict[tuple[str, str], tuple[str, str]]:
+    """How each route is asked for a mode."""
+    return {(r.name, "browser"): r.browser_header for r in s.routes if r.browser_header}
+
+
 def _rule(site: SiteSettings) -> SiteRule:
     return SiteRule(
         site.match, site.type, site.value, dict(site.fields), site.route, site.min_gap,
-        site.max_gap,
+        site.max_gap, site.mode,
     )  # fmt: skip
 
 
@@ -165,5 +173,6 @@ def _tariff(t: TariffSettings) -> Tariff:
     price = t.price_micro_usd * whole / t.price_per if t.price_per else 0.0
     plain = t.plain / MICRO if t.unit is Unit.CREDITS and t.plain else 1.0
     charged = frozenset(t.charged_on)
+    by_mode = {"plain": plain, **({"browser": t.browser / MICRO} if t.browser else {})}
     most = t.charge_max / MICRO
-    return Tariff(t.name, t.unit, price, {"plain": plain}, charged, t.charge_header, most)
+    return Tariff(t.name, t.unit, price, by_mode, charged, t.charge_header, most)

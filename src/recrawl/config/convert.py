@@ -24,7 +24,9 @@ def convert(doc: d.Document, path: Path) -> s.Settings:
         budget=_budget(doc.budget),
         tariffs=tuple(_tariff(name, tariff) for name, tariff in doc.tariff.items()),
         routes=tuple(
-            s.RouteSettings(name, route.proxy, route.credentials_env, route.tariff)
+            s.RouteSettings(
+                name, route.proxy, route.credentials_env, route.tariff, route.browser_header
+            )
             for name, route in doc.route.items()
         ),
         limits=_limits(doc.limits),
@@ -91,6 +93,7 @@ def _tariff(name: str, t: d.Tariff) -> s.TariffSettings:
         price_micro_usd=t.price[0] if t.price else 0,
         price_per=t.price[2] if t.price else 1,
         plain=round((t.each.plain if t.each else 1.0) * smallest) if counted else 0,
+        browser=round((t.each.browser or 0.0) * MICRO) if t.each else 0,
         charge_header=t.charge_header.lower(),
         charge_max=round((t.charge_max or 0.0) * MICRO),
         charged_on=tuple(sorted(charged | {Verdict.UNKNOWN})),
@@ -145,11 +148,15 @@ def _site(site: d.Site) -> s.SiteSettings:
         route=site.route,
         routes=tuple((Purpose[word.upper()], route) for word, route in site.routes.items()),
         tariff=site.tariff,
+        mode=site.mode,
         min_gap=low,
         max_gap=high,
     )
 
 
 def _page_types(sites: tuple[s.SiteSettings, ...]) -> tuple[str, ...]:
-    rules = [SiteRule(x.match, x.type, x.value, dict(x.fields)) for x in sites]
+    rules = [
+        SiteRule(x.match, x.type, x.value, dict(x.fields), None, x.min_gap, x.max_gap, x.mode)
+        for x in sites
+    ]
     return tuple(t.name for t in SiteMatcher(rules).types)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from recrawl.config.document import UNITS, Document, Tariff
+from recrawl.config.document import MODES, UNITS, Document, Site, Tariff
 from recrawl.config.fields import suggestion
 from recrawl.config.lines import Path
 from recrawl.config.mistakes import Mistake
@@ -17,7 +17,7 @@ PERIODS = ("per_run", "per_hour", "per_day", "per_week", "per_month")
 
 def crosscheck(doc: Document) -> list[Mistake]:
     """All mistakes between keys that are right alone."""
-    checks = (_project, _budget, _tariffs, _caps, _limits, _names, _sites, _policies)
+    checks = (_project, _budget, _tariffs, _caps, _limits, _names, _sites, _modes, _policies)
     return [mistake for check in checks for mistake in check(doc)]
 
 
@@ -62,10 +62,10 @@ def _tariffs(doc: Document) -> Iterator[Mistake]:
                 (*at, "price"),
                 f"is for another unit than {tariff.unit!r}; write a price for {tariff.unit}",
             )
-        if tariff.each and unit not in (Unit.CREDITS, Unit.FETCHES):
+        if tariff.each and unit is not Unit.CREDITS:
             yield Mistake(
                 (*at, "each"),
-                f"{tariff.unit} are measured, not counted by visit; remove it, or write "
+                f"says credits, but {tariff.unit} are measured by visit; remove it, or write "
                 'unit = "credits"',
             )
         if tariff.charge_header and unit is not Unit.CREDITS:
@@ -75,12 +75,15 @@ def _tariffs(doc: Document) -> Iterator[Mistake]:
             )
         if tariff.charge_max is not None:
             yield from _charge_max(at, tariff, tariff.charge_max)
-        if tariff.each and not 0 < tariff.each.plain <= 1e6:
-            yield Mistake((*at, "each", "plain"), "write a number above 0")
+        for mode in MODES if tariff.each else ():
+            amount = getattr(tariff.each, mode)
+            if amount is not None and not 0 < amount <= 1e6:
+                yield Mistake((*at, "each", mode), "write a number above 0")
 
 
 def _charge_max(at: Path, tariff: Tariff, most: float) -> Iterator[Mistake]:
-    listed = tariff.each.plain if tariff.each else 1.0
+    each = tariff.each
+    listed = max(each.plain, each.browser or 0.0) if each else 1.0
     if not tariff.charge_header:
         yield Mistake(
             (*at, "charge_max"),
@@ -197,6 +200,36 @@ def _sites(doc: Document) -> Iterator[Mistake]:
                 ("route", name, "proxy"),
                 "'direct' is the way without a proxy; give the route another name",
             )
+
+
+def _modes(doc: Document) -> Iterator[Mistake]:
+    """A mode needs a route that hands it on, and a tariff that has a charge for it."""
+    for i, site in enumerate(doc.site):
+        if site.mode == "plain":
+            continue
+        for name in sorted(_routes_of_pages(site)):
+            route = doc.route.get(name)
+            if route is None or not route.browser_header:
+                yield Mistake(
+                    ("site", i, "mode"),
+                    f"the route {name!r} can't hand a browser on; name a route whose "
+                    'vendor renders pages, with browser_header = "X-Render: true" in it',
+                )
+                continue
+            tariff = doc.tariff.get(route.tariff or "default")
+            counted = tariff is not None and tariff.unit == "credits"
+            if tariff and counted and not (tariff.each and tariff.each.browser):
+                yield Mistake(
+                    ("site", i, "mode"),
+                    f"the tariff of route {name!r} has no charge for a browser; "
+                    "write each = { plain = 1, browser = 5 } in it",
+                )
+
+
+def _routes_of_pages(site: Site) -> set[str]:
+    """The routes that visits to a site's pages may take."""
+    of_pages = {route for purpose, route in site.routes.items() if purpose != "robots"}
+    return of_pages | {site.route or "direct"}
 
 
 def _policies(doc: Document) -> Iterator[Mistake]:

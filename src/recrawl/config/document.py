@@ -20,6 +20,7 @@ from recrawl.units import Unit
 POLICIES = ("index", *(name for name in policy_names() if name not in GOALS))
 ORDERS = ("fifo", "lifo", "priority")
 PROFILES = ("safe", "default", "aggressive")
+MODES = ("plain", "browser")
 UNITS = {
     "bytes": Unit.BYTES,
     "credits": Unit.CREDITS,
@@ -101,6 +102,8 @@ class Each(Section):
 
     plain: v.Number = 1.0
     """A plain visit, without a browser."""
+    browser: v.Number | None = None
+    """A visit of a [[site]] with mode = 'browser'."""
 
 
 class Tariff(Section):
@@ -111,7 +114,7 @@ class Tariff(Section):
     price: v.Price | None = None
     """What so much of it costs. Without it, it is counted but has no price."""
     each: Each | None = None
-    """How much one visit takes, where credits or fetches are counted."""
+    """How many credits one visit takes: {plain = 1, browser = 5}."""
     charge_header: v.Text = ""
     """The answer's header in which the vendor tells how many credits a visit took: what is booked,
     and what later visits to such pages are expected to cost."""
@@ -132,6 +135,8 @@ class Route(Section):
     """Name of the environment variable that holds 'user:password'."""
     tariff: v.Text | None = None
     """Name of the tariff that it is billed by."""
+    browser_header: v.Header | None = None
+    """The header that asks the vendor for a browser, as in 'X-Render: true'."""
 
 
 class Limits(Section):
@@ -222,6 +227,8 @@ class Site(Section):
     """No sooner and no later than: ['10 min', '30 d']."""
     tariff: v.Text | None = None
     """Name of their tariff, where they are visited directly."""
+    mode: Annotated[str, *v.words(*MODES)] = "plain"
+    """How they are fetched: 'browser' only by a route whose vendor renders pages."""
 
 
 class Backoff(Section):

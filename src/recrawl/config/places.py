@@ -14,6 +14,12 @@ from recrawl.config.fields import each, shown, text, texts
 _MAIL = re.compile(r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>]+\Z")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PROXIES = ("http", "https", "socks5", "socks5h")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_SECRET = ("authorization", "proxy-authorization", "cookie")
+_OURS = (
+    "host", "connection", "content-length", "transfer-encoding", "user-agent", "accept-encoding",
+    "if-none-match", "if-modified-since",
+)  # fmt: skip
 _SELECTORS = ("css", "jsonld")
 
 
@@ -141,6 +147,18 @@ def proxy(value: object) -> str:
     if not usable:
         raise ValueError(f"not the URL of a proxy; write '{'|'.join(_PROXIES)}://host:port'")
     return url
+
+
+def header(value: object) -> tuple[str, str]:
+    """'Name: value', of a header that a request may add."""
+    name, colon, rest = text(value).partition(":")
+    name, rest = name.strip(), rest.strip()
+    if not colon or not rest or not _TOKEN.fullmatch(name) or not rest.isascii():
+        raise ValueError(f"{shown(value)} is no header; write it as in 'X-Render: true'")
+    if name.lower() in _SECRET or name.lower() in _OURS:
+        why = "holds credentials" if name.lower() in _SECRET else "is set by the crawler"
+        raise ValueError(f"{name} {why}; write the vendor's own header, as in 'X-Render: true'")
+    return name, rest
 
 
 def env_name(value: object) -> str:

@@ -76,6 +76,7 @@ class TariffSettings:
     price_micro_usd: int  # 0 = free, or paid for already
     price_per: int
     plain: int  # what one plain visit is billed, smallest parts; 0 = as measured
+    browser: int  # what one by browser is billed, microcredits; 0 = it has no such charge
     charge_header: str  # lower-case, '' = none
     charge_max: int  # microcredits, 0 = not known
     charged_on: tuple[Verdict, ...]  # UNKNOWN always: what was in flight at a crash is booked
@@ -89,6 +90,7 @@ class RouteSettings:
     proxy: str | None  # without credentials; None = straight
     credentials_env: str | None  # the variable that holds 'user:password'
     tariff: str | None
+    browser_header: tuple[str, str] | None  # asks the vendor for a browser
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ class SiteSettings:
     route: str | None
     routes: tuple[tuple[Purpose, str], ...]  # (purpose, route), stronger than `route`
     tariff: str | None
+    mode: str  # plain | browser
     min_gap: float | None
     max_gap: float | None
 

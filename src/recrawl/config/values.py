@@ -93,6 +93,7 @@ Hosts = Annotated[tuple[str, ...], PlainValidator(places.hosts), schema(LIST)]
 Patterns = Annotated[tuple[str, ...], PlainValidator(places.patterns), schema(LIST)]
 Parameters = Annotated[tuple[str, ...], PlainValidator(places.tracking), schema(LIST)]
 Proxy = Annotated[str, PlainValidator(places.proxy), example("http://host:port")]
+Header = Annotated[tuple[str, str], PlainValidator(places.header), example("X-Render: true")]
 Variable = Annotated[str, PlainValidator(places.env_name), schema({"type": "string"})]
 SiteMatch = Annotated[str, PlainValidator(places.site_match), example("example.com/item/*")]
 Selectors = Annotated[

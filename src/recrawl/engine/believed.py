@@ -20,7 +20,12 @@ def believed_pages(crawl: Crawl, unit: Unit, tariff: Tariff | None = None) -> Be
     """All pages that are live or not read yet. `tariff`: in place of the project's own."""
     rows = crawl.mirror.rows
     rows = rows[np.isin(rows["state"], (State.NEW, State.LIVE))]
-    book = price_book(crawl) if tariff is None else PriceBook(crawl.sizes, (tariff,))
+    modes = crawl.project.modes
+    if tariff is None:
+        book = price_book(crawl)
+    else:  # a tariff that knows no such mode bills every visit alike
+        known = modes if set(modes) <= set(tariff.credits) else ()
+        book = PriceBook(crawl.sizes, (tariff,), modes=known, charges=crawl.charges)
     host, kind = rows["host_id"], rows["page_type"]
     quoted = book.quote(unit, host, kind, rows["body"].astype(np.float64))
     has = (rows["flags"] & HAS_VALIDATOR) > 0

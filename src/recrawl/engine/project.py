@@ -35,7 +35,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A crawl's rules. `specs` is aligned with `sites.types` (fields by page type)."""
+    """A crawl's rules. `specs` is aligned with `sites.types` (fields by page type).
+
+    `mode_headers`: the header by which a request of (route, mode) asks for that mode.
+    """
 
     seeds: tuple[str, ...]
     agent: str  # product token that robots.txt rules are matched with
@@ -55,6 +58,7 @@ class Project:
     totals: tuple[Cap, ...] = ()  # caps of the whole project, over all runs
     default_route: str = "direct"
     site_routes: Mapping[str, Mapping[Purpose | None, str]] = field(default_factory=dict)
+    mode_headers: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     private_ok: bool = False
     obey_robots: bool = True
     honour_nofollow: bool = True
@@ -74,6 +78,17 @@ class Project:
     def tariff_of(self, route: str) -> Tariff:
         """The tariff of a route; a route without one costs bytes and no money."""
         return self.tariffs.get(route) or self.tariffs[self.default_route]
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """How pages are fetched, by page type; empty where all are plain."""
+        modes = tuple(kind.mode for kind in self.sites.types)
+        return modes if set(modes) != {"plain"} else ()
+
+    def mode_of(self, page_type: int) -> str:
+        """How pages of a type are fetched."""
+        types = self.sites.types
+        return types[page_type].mode if page_type < len(types) else "plain"
 
     def classify(self, address: Address) -> tuple[int, float, SiteRule | None]:
         """Page type, value and the site rule of an address."""

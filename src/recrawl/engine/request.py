@@ -31,13 +31,20 @@ def build_request(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Requ
     headers = conditional_headers(page) if item.conditional else ()
     if not comparable(page, project.specs[page.page_type]):
         headers = ()  # a 304 would leave the page unread by the rules now in force
+    route = route_of(crawl, host, page.path, item.purpose)
+    asks = project.mode_headers.get((route, mode_of(crawl, item)))
     return Request(
         host.origin + page.path,
-        headers,
+        (*headers, asks) if asks else headers,
         project.limits,
-        route_of(crawl, host, page.path, item.purpose),
+        route,
         private_ok(crawl, host.origin),
     )
+
+
+def mode_of(crawl: Crawl, item: Planned | RobotsCheck) -> str:
+    """How a visit is fetched, as tariffs name it."""
+    return crawl.project.mode_of(item.page.page_type) if isinstance(item, Planned) else "plain"
 
 
 def conditional_headers(page: Page) -> tuple[tuple[str, str], ...]:

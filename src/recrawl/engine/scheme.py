@@ -54,7 +54,8 @@ def price_book(crawl: Crawl) -> PriceBook:
     """Sizes, and each host's tariff by the route that its visits take."""
     project = crawl.project
     routes = [project.default_route, *(r for r in project.tariffs if r != project.default_route)]
-    book = PriceBook(crawl.sizes, [project.tariffs[r] for r in routes], charges=crawl.charges)
+    tariffs = [project.tariffs[r] for r in routes]
+    book = PriceBook(crawl.sizes, tariffs, modes=project.modes, charges=crawl.charges)
     if project.site_routes:
         index = {route: i for i, route in enumerate(routes)}
         for host in crawl.hosts.values():

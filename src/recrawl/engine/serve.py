@@ -6,7 +6,7 @@ import math
 
 from recrawl.engine.crawl import Crawl, Flight, Planned, RobotsCheck, lane_of, rank_of
 from recrawl.engine.purse import window_budget
-from recrawl.engine.request import affordable, build_request, worst_cost
+from recrawl.engine.request import affordable, build_request, mode_of, worst_cost
 from recrawl.engine.robots import gate, refuse_by_robots
 from recrawl.engine.scheme import units_of
 from recrawl.frontier.politeness import ready_at, sent
@@ -121,9 +121,9 @@ def _reserve(crawl: Crawl, host: Host, item: Planned | RobotsCheck) -> Visit | W
         return Wait(math.inf, "the budget of this window is spent")
     widest = build_request(crawl, host, item)
     tariff = crawl.project.tariff_of(widest.route)
-    most = crawl.most_told(tariff)
+    mode, most = mode_of(crawl, item), crawl.most_told(tariff)
     for request in affordable(crawl, host, widest, item):
-        reserved = tariff.worst(worst_cost(request), most_told=most)
+        reserved = tariff.worst(worst_cost(request), mode, most)
         if window.account.can_reserve(reserved):
             window.account.reserve(reserved)
             window.cap = request.limits.body

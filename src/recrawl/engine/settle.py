@@ -7,6 +7,7 @@ from dataclasses import replace
 from recrawl.engine.admit import Admitted
 from recrawl.engine.boot import TOLD
 from recrawl.engine.crawl import Crawl, Flight, Planned, RobotsCheck
+from recrawl.engine.request import mode_of
 from recrawl.model import Entry, Observation, Outcome, Verdict, Visit, WireCost, Writes
 from recrawl.plan.charges import FAILED, FULL, NOT_MODIFIED, Charges, told_text
 from recrawl.units import Spend, Unit, format_amount
@@ -26,7 +27,7 @@ def settle(
     meter = crawl.meter_of(visit.request.route)
     header = meter.tariff.charge_header
     cost = meter.tariff.told(outcome.cost, outcome.header(header)) if header else outcome.cost
-    spend = meter.spend(cost, observation.verdict)
+    spend = meter.spend(cost, observation.verdict, mode_of(crawl, flight.item))
     if crawl.window is not None:
         crawl.window.account.settle(visit.reserved, spend)
     page_type = flight.item.page.page_type if isinstance(flight.item, Planned) else 0

@@ -62,14 +62,15 @@ def attempt(quoted: Quote, marginal: Floats, changed: Floats, p: Floats) -> Cost
 class PriceBook:
     """Sizes and tariffs of all hosts: quotes for whole columns of pages.
 
-    `tariff_of` maps a host to an index into `tariffs`; hosts not in it use the first. `charges`
-    are what vendors told, by the tariff's name.
+    `tariff_of` maps a host to an index into `tariffs`; hosts not in it use the first. `modes`:
+    how pages of each type are fetched (empty = all plain). `charges` are what vendors told, by the
+    tariff's name.
     """
 
     sizes: SizeModel
     tariffs: Sequence[Tariff] = (Tariff("direct"),)
     tariff_of: dict[int, int] = field(default_factory=dict)
-    mode: str = "plain"
+    modes: Sequence[str] = ()
     charges: Mapping[str, Charges] = field(default_factory=dict)
 
     def quote(self, unit: Unit, host_id: Ints, page_type: Ints, body: Floats) -> Quote:
@@ -78,16 +79,39 @@ class PriceBook:
         if unit is Unit.BYTES:
             return sizes
         millis = self.sizes.millis(host_id)
-
-        def of(tariff: Tariff) -> Quote:
-            charges = self.charges.get(tariff.name) if tariff.charge_header else None
-            told = charges.expected(tariff, self.mode, host_id, page_type) if charges else None
-            return quote(tariff, unit, sizes, millis, self.mode, told)
-
-        out = of(self.tariffs[0])
+        asked = (unit, host_id, page_type, sizes, millis)
+        out = self._by_mode(self.tariffs[0], *asked)
         for index, tariff in enumerate(self.tariffs[1:], start=1):
             hosts = [h for h, i in self.tariff_of.items() if i == index]
             here = np.isin(host_id, hosts)
             if here.any():
-                out = Quote(*(np.where(here, o, x) for o, x in zip(of(tariff), out, strict=True)))
+                out = _where(here, self._by_mode(tariff, *asked), out)
         return out
+
+    def _by_mode(
+        self,
+        tariff: Tariff,
+        unit: Unit,
+        host_id: Ints,
+        page_type: Ints,
+        sizes: Quote,
+        millis: Floats,
+    ) -> Quote:
+        """What one tariff bills for each page, by the mode of its type."""
+
+        def of(mode: str) -> Quote:
+            charges = self.charges.get(tariff.name) if tariff.charge_header else None
+            told = charges.expected(tariff, mode, host_id, page_type) if charges else None
+            return quote(tariff, unit, sizes, millis, mode, told)
+
+        out = of("plain")
+        if tariff.unit is not Unit.CREDITS:
+            return out
+        for mode in sorted(set(self.modes) & set(tariff.credits) - {"plain"}):
+            here = np.isin(page_type, [i for i, m in enumerate(self.modes) if m == mode])
+            out = _where(here, of(mode), out)
+        return out
+
+
+def _where(here: NDArray[np.bool_], there: Quote, other: Quote) -> Quote:
+    return Quote(*(np.where(here, a, b) for a, b in zip(there, other, strict=True)))

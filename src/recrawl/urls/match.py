@@ -61,6 +61,7 @@ class PageType:
     fields: Mapping[str, str] = field(default_factory=dict)
     min_gap: float | None = None  # seconds; None = the project's
     max_gap: float | None = None
+    mode: str = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class SiteRule:
     route: str | None = None
     min_gap: float | None = None  # seconds
     max_gap: float | None = None  # seconds
+    mode: str = "plain"  # how its pages are fetched, as tariffs name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +120,17 @@ class SiteMatcher:
     def __init__(self, rules: Sequence[SiteRule]) -> None:
         self._rules: list[tuple[_Where, int, float, SiteRule]] = []
         types = [PageType(DEFAULT_TYPE)]
-        known: dict[tuple[Any, ...], int] = {(DEFAULT_TYPE, (), None, None): 0}
+        known: dict[tuple[Any, ...], int] = {(DEFAULT_TYPE, (), None, None, "plain"): 0}
         for rule in rules:
             value = 1.0 if rule.value is None else value_of(rule.value)
-            # Fields or gaps without a type still are a type: no other page is read so.
-            own = rule.fields or rule.min_gap is not None or rule.max_gap is not None
+            # Fields, gaps or a mode without a type still are a type: no other page is read so.
+            gaps = (rule.min_gap, rule.max_gap)
+            own = rule.fields or gaps != (None, None) or rule.mode != "plain"
             name = rule.type or (rule.match if own else DEFAULT_TYPE)
-            key = (name, tuple(sorted(rule.fields.items())), rule.min_gap, rule.max_gap)
+            key = (name, tuple(sorted(rule.fields.items())), *gaps, rule.mode)
             if key not in known:
                 known[key] = len(types)
-                types.append(PageType(name, value, rule.fields, rule.min_gap, rule.max_gap))
+                types.append(PageType(name, value, rule.fields, *gaps, rule.mode))
             self._rules.append((_parse(rule.match), known[key], value, rule))
         self.types: tuple[PageType, ...] = tuple(types)
         self._of_origin: dict[str, list[_Applied]] = {}
