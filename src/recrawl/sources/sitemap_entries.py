@@ -126,9 +126,6 @@ class Entries:
         if not loc or len(loc) > LONGEST:
             self.refuse(loc, f"longer than {LONGEST} characters" if loc else "empty")
             return None
-        if "\0" in loc or (not loc.isprintable() and any("\ud800" <= c <= "\udfff" for c in loc)):
-            self.refuse(loc.encode("ascii", "replace").decode(), "no valid URL")
-            return None
         if _ABSOLUTE.match(loc) or loc[0] in "/?.":
             return loc
         first = loc.partition("/")[0].lower()

@@ -76,7 +76,8 @@ def _other(head: bytes, strange: str) -> Sniffed:
     if not head.lstrip().startswith((b"<", b"{", b"[")) and urls * 2 >= len(lines) and urls:
         return Sniffed("text")
     if head.lstrip().startswith(b"<"):
-        return Sniffed("", why=f"its first element is <{strange[:40]}>: no sitemap")
+        what = f"its first element is <{strange[:40]}>: no sitemap" if strange else ""
+        return Sniffed("", why=what or "no root element in its first bytes")
     if head.lstrip()[:1] in (b"{", b"["):
         return Sniffed("", why="JSON, no sitemap")
     if _ROBOTS.search(head):
