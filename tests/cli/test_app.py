@@ -20,8 +20,8 @@ from recrawl.ports import StoreError
 from recrawl.units import UnitError
 
 COMMANDS = [
-    "demo", "init", "run", "plan", "why", "report", "simulate", "pages", "hosts", "frontier",
-    "ledger", "changes", "export", "url", "robots", "audit", "config",
+    "demo", "init", "run", "plan", "why", "report", "reconcile", "simulate", "pages", "hosts",
+    "frontier", "ledger", "changes", "export", "url", "robots", "audit", "config",
 ]  # fmt: skip
 READING = ["report", "pages", "hosts", "frontier", "ledger", "changes"]
 

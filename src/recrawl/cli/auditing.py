@@ -42,7 +42,7 @@ def audit(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what your own crawl log spent on finding nothing, and what other policies would have.
+    """Say what your crawl log spent on finding nothing, and what other policies would have.
 
     Reads CSV, TSV, JSON lines, access logs, CDX, CDXJ and the 14-week crawl data set, also
     gzipped. Needs no project; fetches nothing.

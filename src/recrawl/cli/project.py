@@ -43,6 +43,11 @@ class Project:
 
         return type_name(page_type, self.settings.page_types)
 
+    def mode_of(self, page_type: int) -> str:
+        """How pages of a type are fetched."""
+        modes = self.settings.page_modes
+        return modes[page_type] if page_type < len(modes) else "plain"
+
     def host_ids(self, site: str) -> set[int]:
         """The hosts that an origin or a host name means, '' = all. Raises UsageError."""
         if not site:

@@ -7,6 +7,7 @@ from typing import Any
 from recrawl.cli.model_view import show_model
 from recrawl.cli.output import clean, emit, percent, show_table
 from recrawl.report import Discovery, Freshness, Heap, Tally, unit_of_account
+from recrawl.report.reconcile import ToldCharges
 from recrawl.units import Spend, Unit, format_amount, format_bytes, format_duration, iso
 
 SPEND_COLUMNS = {
@@ -30,6 +31,8 @@ def show(facts: dict[str, Any]) -> None:
     _headline(total, unit, facts["freshness"])
     _spending(facts, unit)
     _purposes(facts, unit)
+    if facts["charges"]:
+        _charges(facts["charges"])
     show_model(facts)
     _frontier(facts)
     if facts["alerts"]:
@@ -101,6 +104,25 @@ def _purposes(facts: dict[str, Any], unit: Unit) -> None:
             for purpose, tally in facts["by_purpose"].items()
         ),
         title="\nWhat was it bought for?",
+        right=names,
+    )
+
+
+def _charges(told: dict[str, ToldCharges]) -> None:
+    names = ["visits", "told", "list", "difference"]
+    show_table(
+        ["tariff", *names],
+        (
+            [
+                name,
+                f"{t.visits:,}",
+                format_amount(Unit.CREDITS, t.told),
+                format_amount(Unit.CREDITS, t.listed),
+                "-" if t.share is None else f"{t.share:+.1%}",
+            ]
+            for name, t in told.items()
+        ),
+        title="\nWhat did vendors tell, and what does their list say?",
         right=names,
     )
 

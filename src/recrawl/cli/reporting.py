@@ -14,6 +14,7 @@ from recrawl.cli.project import Project, moment, opened, when
 if TYPE_CHECKING:
     from recrawl.ports import Rollup
     from recrawl.report import Alert, Freshness, Pace
+    from recrawl.report.reconcile import ToldCharges
 
 
 def add_to(app: typer.Typer) -> None:
@@ -38,11 +39,13 @@ def gather(project: Project, since: float, now: float) -> dict[str, Any]:
     """The figures of a report, as the objects of `recrawl.report`. Whole days of UTC."""
     from recrawl import report as r
     from recrawl.cli import model_check
+    from recrawl.report.reconcile import told_alerts
     from recrawl.units import DAY
 
     store, origins, types = project.store, project.origins, project.settings.page_types
     rows = store.rollup(int(since // DAY))
     refused = store.refused()
+    told = charges(project, since // DAY * DAY)
     return {
         "project": project.settings.project.name,
         "since": since,
@@ -60,7 +63,8 @@ def gather(project: Project, since: float, now: float) -> dict[str, Any]:
         "status_by_host": r.status_by_host(rows, origins),
         "refused": r.refused_by_reason(refused),
         "limits_reached": r.limits_reached(refused),
-        "alerts": alerts(project, rows, now),
+        "charges": told,
+        "alerts": [*alerts(project, rows, now), *told_alerts(told)],
     }
 
 
@@ -89,6 +93,7 @@ def as_dict(facts: dict[str, Any]) -> dict[str, Any]:
             {"limit": key, "host": origin, "refused": n}
             for key, origin, n in facts["limits_reached"]
         ],
+        "charges": {name: t.as_dict() for name, t in facts["charges"].items()},
         "alerts": [alert.as_dict() for alert in facts["alerts"]],
     }
 
@@ -138,17 +143,29 @@ def alerts(project: Project, rows: list[Rollup], now: float) -> list[Alert]:
     ]
 
 
+def charges(project: Project, since: float) -> dict[str, ToldCharges]:
+    """What vendors told beside their lists, by tariff; nothing is read where none tells."""
+    from recrawl.config.build import tariffs_of
+    from recrawl.report.reconcile import told_charges
+
+    tariffs = {r: t for r, t in tariffs_of(project.settings).items() if t.charge_header}
+    if not tariffs:
+        return {}
+    return told_charges(project.store.entries(since), tariffs, project.mode_of)
+
+
 def paces(project: Project, now: float) -> list[Pace]:
     """How each cap of the budget is used up in its present period."""
     from recrawl.plan.budget import Cap as PeriodCap
     from recrawl.report import Pace
 
     found = []
+    reset_day = project.settings.budget.reset_day
     for period, caps in project.settings.budget.by_period().items():
         if period == "run":
             continue  # a run's own cap says nothing between runs
         for cap in caps:
-            dated = PeriodCap(cap.unit, cap.amount, period)  # type: ignore[arg-type] # its words
+            dated = PeriodCap(cap.unit, cap.amount, period, reset_day)  # type: ignore[arg-type]
             start, end = dated.start(now, now), dated.end(now)
             spent = project.store.spent(start, end).get(cap.unit)
             found.append(

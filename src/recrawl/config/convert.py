@@ -10,7 +10,7 @@ from recrawl.config import settings as s
 from recrawl.config.places import scope_of
 from recrawl.model import Purpose, Verdict
 from recrawl.units import MICRO, Unit
-from recrawl.urls.match import SiteMatcher, SiteRule
+from recrawl.urls.match import PageType, SiteMatcher, SiteRule
 
 _UNPAID = {Verdict.BLOCKED, Verdict.SOFT_ERROR, Verdict.FAILED}
 
@@ -18,6 +18,7 @@ _UNPAID = {Verdict.BLOCKED, Verdict.SOFT_ERROR, Verdict.FAILED}
 def convert(doc: d.Document, path: Path) -> s.Settings:
     """Plain values; paths are relative to the file's folder."""
     sites = tuple(_site(site) for site in doc.site)
+    types = _page_types(sites)
     return s.Settings(
         path=path,
         project=_project(doc.project),
@@ -38,7 +39,8 @@ def convert(doc: d.Document, path: Path) -> s.Settings:
         ),
         urls=_urls(doc.urls),
         sites=sites,
-        page_types=_page_types(sites),
+        page_types=tuple(t.name for t in types),
+        page_modes=tuple(t.mode for t in types),
         policies=_policies(doc.policy),
         store=path.parent / Path(doc.store.path).expanduser(),
     )
@@ -154,9 +156,9 @@ def _site(site: d.Site) -> s.SiteSettings:
     )
 
 
-def _page_types(sites: tuple[s.SiteSettings, ...]) -> tuple[str, ...]:
+def _page_types(sites: tuple[s.SiteSettings, ...]) -> tuple[PageType, ...]:
     rules = [
         SiteRule(x.match, x.type, x.value, dict(x.fields), None, x.min_gap, x.max_gap, x.mode)
         for x in sites
     ]
-    return tuple(t.name for t in SiteMatcher(rules).types)
+    return SiteMatcher(rules).types

@@ -173,6 +173,7 @@ class Settings:
     urls: UrlSettings
     sites: tuple[SiteSettings, ...]
     page_types: tuple[str, ...]  # names by `Page.page_type`, as `urls.match` numbers them
+    page_modes: tuple[str, ...]  # aligned with page_types: how they are fetched
     policies: PolicySettings
     store: Path
 

@@ -24,7 +24,7 @@ BLOCKED_LEAST = 10  # visits that were blocked, before a share means anything
 class Alert:
     """What is wrong with `subject`, and what to do about it."""
 
-    kind: str  # budget | unreachable | robots | throttled | charge | limit | blocked | contact
+    kind: str  # budget, unreachable, robots, throttled, charge, drift, limit, blocked, contact
     subject: str
     sentence: str
     next_step: str
