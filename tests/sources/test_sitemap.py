@@ -342,6 +342,21 @@ def test_a_reader_that_is_left_alone_is_not_complete():
     assert not reading.complete
 
 
+def test_what_never_ends_is_stopped():
+    """Depth and URLs of one entry are bounded; so is every text."""
+    deep = b"<urlset><url><loc>/a</loc></url>" + b"<x>" * 300_000
+    hints, reading = reading_of(deep)
+    assert [hint.url for hint in hints] == ["http://e.com/a"]
+    assert reading.examples[-1] == "elements nested 200000 deep"
+    body = b"<urlset><url>" + b"<loc>/a</loc>" * 2_000 + b"</url></urlset>"
+    hints, reading = reading_of(body)
+    assert (len(hints), reading.complete) == (1_000, False)
+    assert reading.warnings[Warned.OVER_LIMIT] == 1_000
+    links = "<link rel='alternate' href='/b'/>" * 1_002
+    assert reading_of(urlset("/a", extra=links))[1].warnings == {Warned.OVER_LIMIT: 2}
+    assert urls_of(urlset("/a", extra=f"<c>{'x' * 11_000_000}</c>")) == ["http://e.com/a"]
+
+
 DOCUMENTS = [
     PLAIN, index("/a.xml", "/b.xml"), b"http://e.com/a\nhttp://e.com/b\n",
     b"<br>x<urlset><url><loc>/?a&b</loc><lastmod>2030</lastmod></url><url><loc>/b</url>",

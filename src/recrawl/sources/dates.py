@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from recrawl.sources.reading import Reading, Warned
@@ -44,6 +45,7 @@ class Stamp(NamedTuple):
     span: float
 
 
+@lru_cache(maxsize=1024)  # the same few dates stand beside many pages
 def read_date(text: str) -> Stamp | None:
     """The first date in `text`, or None where there is none (`05/06/2024` could be two).
 

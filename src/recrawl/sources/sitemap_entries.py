@@ -66,7 +66,7 @@ class Entries:
         if url is None or url in self._listed:
             return
         if len(self._listed) >= self._limits.maps:
-            self._stop(f"more than {self._limits.maps} sub-sitemaps")
+            self.stop(f"more than {self._limits.maps} sub-sitemaps")
             return
         self._listed.add(url)
         self._reading.maps.append(url)
@@ -79,6 +79,12 @@ class Entries:
         """Something that is no URL stands where one should."""
         self._reading.warn(Warned.BAD_URL, text.strip()[:200] or "(empty)", why)
 
+    def stop(self, why: str) -> None:
+        """A limit is reached."""
+        if not self.full:
+            self.full = True
+            self._reading.cut(Warned.OVER_LIMIT, "", why)
+
     @property
     def empty(self) -> bool:
         """True while nothing was listed."""
@@ -86,17 +92,13 @@ class Entries:
 
     def _room(self) -> bool:
         if self._urls >= self._limits.urls:
-            self._stop(f"more than {self._limits.urls} URLs")
+            self.stop(f"more than {self._limits.urls} URLs")
             return False
         if Warned.OVER_PROTOCOL not in self._reading.warnings or self._urls == PROTOCOL_URLS:
             self._reading.warn(Warned.OVER_PROTOCOL, "", f"more than {PROTOCOL_URLS} URLs")
         else:
             self._reading.warnings[Warned.OVER_PROTOCOL] += 1
         return True
-
-    def _stop(self, why: str) -> None:
-        self.full = True
-        self._reading.cut(Warned.OVER_LIMIT, "", why)
 
     def _resolved(self, loc: str, *, flag_host: bool = True) -> str | None:
         """The absolute http(s) URL, or None with a warning."""

@@ -12,7 +12,6 @@ from lxml import etree
 
 from recrawl.model import Hint
 from recrawl.sources.reading import Reading, Warned
-from recrawl.sources.sitemap_bytes import PROTOCOL_URLS
 from recrawl.sources.sitemap_entries import LONGEST, Entries
 from recrawl.sources.sitemap_sniff import Mender
 
@@ -21,7 +20,8 @@ _ENTRY = frozenset({"url", "sitemap"})
 _ROOTS = frozenset({"urlset", "sitemapindex"})
 _EXTENSIONS = ("image", "video", "news", "pagemap", "mobile")
 _KEPT = LONGEST + 64  # characters of one text, so that a longer one is seen to be too long
-_ALTERNATES = 1_000  # of one page; there are fewer languages
+_EACH = 1_000  # URLs in one entry, alternates of one page; there are fewer languages
+_DEEPEST = 200_000  # open elements: one for each entry that is never closed, not without end
 _NAMES = 1_000  # tags whose meaning is remembered
 
 
@@ -58,7 +58,7 @@ def _judge(parser: etree.XMLParser, target: _Target, reading: Reading) -> None:
         if error.type_name.startswith("NS_"):
             reading.warn(Warned.NAMESPACE, where, error.message)
         elif target.ended or "Premature end" not in error.message:
-            reading.cut(Warned.MALFORMED, where, error.message)
+            reading.cut(Warned.MALFORMED, where, error.message.strip())
     if not target.ended and not reading.shortened:
         reading.cut(Warned.TRUNCATED, "", "the document has no end")
 
@@ -90,6 +90,8 @@ class _Target:
         stack = self.stack
         parent = stack[-1] if stack else ""
         stack.append(name)
+        if len(stack) > _DEEPEST:
+            self._entries.stop(f"elements nested {_DEEPEST} deep")
         if name in _ENTRY:
             self._flush()
             self._open = name
@@ -133,7 +135,9 @@ class _Target:
             self._lastmod = text
         elif name == "publication_date":
             self._published = text
-        elif name == "loc" and len(self._locs) < PROTOCOL_URLS:
+        elif len(self._locs) >= _EACH:
+            self._reading.cut(Warned.OVER_LIMIT, text, f"more than {_EACH} URLs in one entry")
+        else:
             self._locs.append(text)
             if not self._open:  # straight below the root
                 self._open = "sitemap" if self.stack[-1] == "sitemapindex" else "url"
@@ -154,8 +158,12 @@ class _Target:
     def _alternate(self, attributes: Mapping[str, str]) -> None:
         href = attributes.get("href", "")
         relations = attributes.get("rel", "alternate").lower().split()
-        if href and "alternate" in relations and len(self._alternates) < _ALTERNATES:
+        if not href or "alternate" not in relations:
+            return
+        if len(self._alternates) < _EACH:
             self._alternates.append(href)
+        else:
+            self._reading.warn(Warned.OVER_LIMIT, href, f"more than {_EACH} alternates of a page")
 
     def _name(self, tag: str) -> str:
         """The local name in lower case; '-' for an extension's tag that looks like a core one."""
@@ -165,7 +173,8 @@ class _Target:
         if not self.stack:
             self._root = namespace
             if namespace.rstrip("/") != _NAMESPACE:
-                self._reading.warn(Warned.NAMESPACE, "", f"namespace {namespace[:100]!r}")
+                said = f"namespace {namespace[:100]!r}" if namespace else "no namespace"
+                self._reading.warn(Warned.NAMESPACE, "the root element", said)
         elif namespace != self._root and name in ("loc", "lastmod", "url", "sitemap"):
             low = namespace.lower()
             name = "-" if any(word in low for word in _EXTENSIONS) else name
