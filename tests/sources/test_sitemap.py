@@ -227,6 +227,16 @@ def test_over_the_protocols_limit_is_read_with_a_warning():
     assert (reading.complete, reading.warnings[Warned.OVER_LIMIT]) == (False, 1)
 
 
+def test_a_file_over_50_mb_is_read_with_a_warning():
+    """MAP-19, the large one: here it is white space that makes it large."""
+    head, tail = urlset("/a")[:-9], urlset("/b").partition(b"<url>")[2]
+    spaces = (b" " * 1_000_000 for _ in range(53))
+    reading = Reading()
+    hints = list(read([head, *spaces, b"<url>" + tail], BASE, NOW, reading))
+    assert [hint.url for hint in hints] == ["http://e.com/a", "http://e.com/b"]
+    assert (reading.complete, reading.warnings) == (True, {Warned.OVER_PROTOCOL: 1})
+
+
 def test_an_index_names_its_maps_once():
     body = index("http://e.com/a.xml", "/b.xml.gz", "http://e.com/a.xml", "ftp://e.com/c")
     hints, reading = reading_of(body)
