@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from engine.harness import Play, answer, no_robots, ok, pages, read_twice
+from engine.harness import Play, answer, no_robots, ok, pages, project, read_twice
 from recrawl.engine.learn import handshake_bytes
+from recrawl.engine.scheme import price_book
 from recrawl.learn.rate import update
 from recrawl.model import Kind, Outcome, Visit, WireCost
-from recrawl.units import DAY
+from recrawl.plan.tariff import Tariff
+from recrawl.units import DAY, Unit
 
 
 def twice(first: Outcome, second: Outcome, play: Play, after: float = DAY) -> None:
@@ -122,6 +125,8 @@ def test_a_handshake_is_not_taken_for_the_pages_size(play: Play) -> None:
     assert handshake_bytes(visit, replace(cold, cost=replace(cold.cost, connects=0))) == 0
     play.record(visit, cold)
     assert play.crawl.sizes.handshakes.sums[1] == (1.0, 5_000.0)
+    (host,) = play.store.load_hosts()
+    assert host.handshake == (3 * 4_000 + 5_000) / 4
     assert play.crawl.sizes.groups.sums[65536][1] == plain
 
 
@@ -134,3 +139,22 @@ def test_a_plain_connection_has_no_handshake(play: Play) -> None:
     routed = replace(plain, request=replace(plain.request, route="proxy"))
     assert handshake_bytes(routed, outcome) > 0
     assert isinstance(visit, Visit)
+
+
+@pytest.mark.parametrize(
+    ("url", "route", "bare"),
+    [
+        ("http://a.example", "direct", True),
+        ("http://a.example", "direct/dear", True),
+        ("http://a.example", "proxy", False),
+        ("https://a.example", "direct", False),
+    ],
+)
+def test_a_host_without_tls_and_proxy_is_priced_without_a_handshake(url, route, bare) -> None:
+    tariff = Tariff("direct", Unit.BYTES, 0.008)
+    play = Play(
+        project(seeds=(f"{url}/",), default_route=route, tariffs={route: tariff, "direct": tariff})
+    )
+    (host,) = play.crawl.hosts
+    connect = price_book(play.crawl).sizes.connect_bytes(np.array([host]))
+    assert bool(connect[0] == 0) is bare

@@ -30,7 +30,7 @@ def learn(
         page.body = max(page.body, declared_length(outcome))
     if not verdict.is_reading:
         return
-    _size(crawl, page, visit, outcome)
+    _size(crawl, host, page, visit, outcome)
     tau = now - page.last
     if verdict is Verdict.NEW or not page.last or tau <= 0:
         return
@@ -61,8 +61,15 @@ def declared_length(outcome: Outcome) -> float:
     return float(said) if said.isdecimal() and len(said) < 13 else 0.0
 
 
-def _size(crawl: Crawl, page: Page, visit: Visit, outcome: Outcome) -> None:
+def _size(crawl: Crawl, host: Host, page: Page, visit: Visit, outcome: Outcome) -> None:
     cost, handshake = outcome.cost, handshake_bytes(visit, outcome)
+    _learn_size(crawl, page, outcome, handshake)
+    if cost.connects:
+        host.handshake = crawl.sizes.handshake(host.host_id)
+
+
+def _learn_size(crawl: Crawl, page: Page, outcome: Outcome, handshake: float) -> None:
+    cost = outcome.cost
     if outcome.kind is Kind.NOT_MODIFIED:
         crawl.sizes.observe_not_modified(page.host_id, cost, handshake)
         return
@@ -77,12 +84,13 @@ def handshake_bytes(visit: Visit, outcome: Outcome) -> float:
 
     The exchange is known to the byte from its head and body, but for the fixed request lines.
     """
-    if not outcome.cost.connects or not _has_handshake(visit):
+    if not outcome.cost.connects or not has_handshake(visit.request.url, visit.request.route):
         return 0.0
     sent = len(visit.request.url) + sum(len(k) + len(v) + 4 for k, v in visit.request.headers)
     received = sum(len(k) + len(v) + 4 for k, v in outcome.headers) + len(outcome.wire_body)
     return max(0.0, float(outcome.cost.bytes - sent - received - FIXED_LINES))
 
 
-def _has_handshake(visit: Visit) -> bool:
-    return visit.request.url.startswith("https:") or visit.request.route != "direct"
+def has_handshake(url: str, route: str) -> bool:
+    """True where a new connection takes more than TCP's own: TLS, or a proxy's preamble."""
+    return url.startswith("https:") or route.partition("/")[0] != "direct"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.engine.crawl import Crawl
+from recrawl.engine.learn import has_handshake
 from recrawl.engine.project import Project
 from recrawl.frontier.politeness import effective_delay, ready_at
 from recrawl.model import Address, Host, Purpose
@@ -53,12 +54,16 @@ def units_of(crawl: Crawl) -> tuple[Unit, ...]:
 def price_book(crawl: Crawl) -> PriceBook:
     """Sizes, and each host's tariff by the route that its visits take."""
     project = crawl.project
+    hosts = crawl.hosts.values()
+    plain = [h for h in hosts if not h.origin.startswith("https:")]
+    bare = [h.host_id for h in plain if not has_handshake(h.origin, _route(crawl, h))]
+    crawl.sizes.bare = np.array(bare, np.int64)
     routes = [project.default_route, *(r for r in project.tariffs if r != project.default_route)]
     tariffs = [project.tariffs[r] for r in routes]
     book = PriceBook(crawl.sizes, tariffs, modes=project.modes, charges=crawl.charges)
     if project.site_routes:
         index = {route: i for i, route in enumerate(routes)}
-        for host in crawl.hosts.values():
+        for host in hosts:
             book.tariff_of[host.host_id] = index[_route(crawl, host)]
     return book
 

@@ -66,7 +66,7 @@ class Host:
     robots_at: float = 0.0
     robots_until: float = 0.0
     robots_body: bytes = b""
-    handshake: float = 0.0  # EWMA of bytes a new connection costs beyond the exchange
+    handshake: float = 0.0  # mean bytes that a new connection costs beyond the exchange
     n_validator: int = 0  # conditional visits answered
     n_304: int = 0
     note: str = ""

@@ -81,6 +81,7 @@ class SizeModel:
         self.handshakes = Means()
         self.connections = Means()
         self.latency = Means()
+        self.bare: Ints = np.zeros(0, np.int64)  # hosts whose connections need no handshake
 
     def observe(self, host_id: int, page_type: int, cost: WireCost, handshake: float) -> None:
         """One full answer. `handshake`: bytes of `cost` that opened its new connections."""
@@ -109,10 +110,19 @@ class SizeModel:
         start = body if body > 0 else self.group_body(host_id, page_type)
         return start + FRESH_WEIGHT * (seen - start)
 
+    def handshake(self, host_id: int) -> float:
+        """Expected handshake bytes of a new connection."""
+        return self.handshakes.get(host_id, 0.0 if host_id in self.bare else HANDSHAKE)
+
     def connect_bytes(self, host_id: Ints) -> Floats:
-        """Expected handshake bytes of a visit: P(new connection) x bytes of one."""
+        """Expected handshake bytes of a visit: P(new connection) x bytes of one.
+
+        The mean is over new connections as they come, full handshakes and resumed ones; a visit
+        on a warm connection counts in P only.
+        """
+        before = np.where(np.isin(host_id, self.bare), 0.0, HANDSHAKE)
         return self.connections.many(host_id, NEW_CONNECTION) * self.handshakes.many(
-            host_id, HANDSHAKE
+            host_id, before
         )
 
     def expected(self, host_id: Ints, page_type: Ints, body: Floats) -> Quote:
