@@ -248,6 +248,13 @@ def test_an_index_names_its_maps_once():
     assert (reading.maps, reading.complete) == (["http://e.com/a.xml"], False)
 
 
+def test_an_index_dates_its_maps():
+    entries = "<sitemap><loc>/a.xml</loc><lastmod>2024-01-01</lastmod></sitemap>"
+    entries += "<sitemap><loc>/b.xml</loc></sitemap>"
+    _, reading = reading_of(f"<sitemapindex {NAMESPACE}>{entries}</sitemapindex>".encode())
+    assert reading.map_dates == {"http://e.com/a.xml": 1704067200.0}
+
+
 def test_images_and_videos_are_no_pages_and_news_have_a_date():
     extra = (
         "<image:image xmlns:image='http://www.google.com/schemas/sitemap-image/1.1'>"

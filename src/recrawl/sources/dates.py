@@ -112,7 +112,7 @@ def believable(text: str, now: float, reading: Reading, where: str) -> float | N
 
     An empty text is no date and no warning. `where` is the URL it stands beside.
     """
-    if not text.strip():
+    if not text or text.isspace():
         return None
     stamp = read_date(text)
     if stamp is None:

@@ -44,6 +44,7 @@ class Reading:
     examples: list[str] = field(default_factory=list)  # the first few, 'line or URL: why'
     hints: int = 0  # how many were yielded
     maps: list[str] = field(default_factory=list)  # an index's sub-sitemaps, absolute
+    map_dates: dict[str, float] = field(default_factory=dict)  # their lastmod, where told
     complete: bool = False  # read to its end: only then is what it lacks evidence of removal
     failed: str = ""  # why the bytes are no such source at all: an HTML page, nothing
     shortened: bool = False  # a limit or damage cut it short

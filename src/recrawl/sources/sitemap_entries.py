@@ -51,15 +51,15 @@ class Entries:
         if self._urls >= PROTOCOL_URLS and not self._room():
             return
         self._urls += 1
-        moment = believable(modified, self._now, self._reading, url) if modified else None
+        moment = believable(modified, self._now, self._reading, url)
         self._hints.append(Hint(url, self._source, modified_at=moment))
         for alternate in dict.fromkeys(alternates):
             other = self._resolved(alternate)
             if other is not None and other != url:
                 self._hints.append(Hint(other, self._source))
 
-    def sub_map(self, loc: str) -> None:
-        """One sub-sitemap of an index."""
+    def sub_map(self, loc: str, modified: str = "") -> None:
+        """One sub-sitemap of an index; its date says whether it is worth fetching again."""
         if self.full:
             return
         url = self._resolved(loc, flag_host=False)  # whose it may be is for the walk to say
@@ -70,6 +70,9 @@ class Entries:
             return
         self._listed.add(url)
         self._reading.maps.append(url)
+        moment = believable(modified, self._now, self._reading, url)
+        if moment is not None:
+            self._reading.map_dates[url] = moment
 
     def nameless(self) -> None:
         """An entry without a URL."""

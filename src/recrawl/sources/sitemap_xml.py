@@ -146,7 +146,7 @@ class _Target:
     def _flush(self) -> None:
         if self._open == "sitemap":
             for loc in self._locs:
-                self._entries.sub_map(loc)
+                self._entries.sub_map(loc, self._lastmod)
         elif self._open:
             modified = self._lastmod if self._lastmod.strip() else self._published
             for loc in self._locs:
