@@ -13,7 +13,7 @@ from recrawl.model import Hint
 from recrawl.sources.reading import Reading, Warned
 from recrawl.sources.sitemap_bytes import Limits, plain, utf8
 from recrawl.sources.sitemap_entries import LONGEST, Entries
-from recrawl.sources.sitemap_sniff import sniff
+from recrawl.sources.sitemap_sniff import Sniffed, sniff
 from recrawl.sources.sitemap_xml import read_xml
 
 __all__ = ["Limits", "read"]
@@ -47,19 +47,22 @@ def read(
     found = sniff(head)
     if not found.kind:
         reading.fail(found.why)
-        return
-    if found.kind == "feed":
+    elif found.kind == "feed":
         reading.fail("a feed, no sitemap")
-        return
+    else:
+        rest = chain((head[found.at :],), stream)
+        yield from _read(found, rest, Entries(base, now, reading, limits), reading)
+
+
+def _read(
+    found: Sniffed, stream: Iterator[bytes], entries: Entries, reading: Reading
+) -> Iterator[Hint]:
+    """What is a sitemap of some kind, in UTF-8 from where it begins."""
     reading.kind = found.kind
     if found.junk:
         reading.warn(Warned.JUNK_BEFORE, "line 1")
-    entries = Entries(base, now, reading, limits)
-    rest = chain((head[found.at :],), stream)
-    if found.kind == "text":
-        yield from _read_text(rest, entries, reading)
-    else:
-        yield from read_xml(rest, entries, reading)
+    reader = _read_text if found.kind == "text" else read_xml
+    yield from reader(stream, entries, reading)
     if entries.empty and not reading.shortened:
         reading.warn(Warned.NOTHING_LISTED)
     reading.finish()
