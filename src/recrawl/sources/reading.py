@@ -33,6 +33,8 @@ class Warned(StrEnum):
     ABSURD_DATE = "date before 1995"
     BAD_ROW = "unreadable row"
     NOTHING_LISTED = "it lists nothing"
+    LEFT_OUT = "capture of another status or type"
+    OUT_OF_ORDER = "keys out of order: a part may be missing"
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class Reading:
     complete: bool = False  # read to its end: only then is what it lacks evidence of removal
     failed: str = ""  # why the bytes are no such source at all: an HTML page, nothing
     shortened: bool = False  # a limit or damage cut it short
+    resume: str = ""  # of an archive's answer: where the next one begins
+    span: tuple[str, str] = ("", "")  # the first and the last key of an archive's answer
 
     def warn(self, reason: Warned, where: str = "", why: str = "", times: int = 1) -> None:
         """Count a warning; the first few of a source are kept as examples."""
