@@ -305,6 +305,13 @@ def test_a_lastmod_stays_with_its_own_url():
         (b"<urlset><url><loc>/a</loc><url><loc>/b</loc></url></urlset>",
          ["http://e.com/a", "http://e.com/b"]),
         (b"<urlset><url><loc>not a url</loc></url><url><loc>mailto:a@b</loc></url></urlset>", []),
+        (b"<urlset><url><loc>/a<lastmod>2024</lastmod></url><url><loc>/b</loc></url></urlset>",
+         ["http://e.com/a", "http://e.com/b"]),
+        (b"<urlset><url><loc>/a<b>x</b>y</loc></url><url><loc>/b</loc></url></urlset>",
+         ["http://e.com/b"]),
+        (b"<urlset><url><loc><a>/a</a></loc><lastmod><x>2024</x></lastmod></url></urlset>",
+         ["http://e.com/a"]),
+        (b"<urlset><url><loc>/a<url><loc>/b</loc></url></urlset>", ["http://e.com/b"]),
         (b"<urlset><url><loc></loc></url><url><loc>http://[</loc></url></urlset>", []),
         (b"<urlset><url><loc>/" + b"a" * 9_000 + b"</loc></url></urlset>", []),
     ],
@@ -330,6 +337,14 @@ def test_a_doctype_without_entities_is_skipped_and_never_fetched():
     assert urls_of(body) == ["http://e.com/&x;"]
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_feed_given_as_a_sitemap_goes_to_the_feed_reader(packed):
+    body = (DATA / "feed_pubdate_variants.rss").read_bytes()
+    hints, reading = reading_of(gzip.compress(body) if packed else body)
+    assert len(hints) == 7
+    assert (reading.kind, reading.failed) == ("feed", "")
+
+
 def test_text():
     body = b"\xef\xbb\xbfhttp://e.com/a\r\n\r\n# note\nhttps://e.com/b\t2024-01-01\n/c\nHTTP://e.com/d"
     hints, reading = reading_of(body, base="http://e.com/urllist.txt")
@@ -338,6 +353,12 @@ def test_text():
     assert reading.warnings == {Warned.BAD_URL: 1}
     assert urls_of("http://e.com/a\nhttp://e.com/b".encode("utf-16")) == [
         "http://e.com/a", "http://e.com/b"
+    ]  # fmt: skip
+
+
+def test_several_urls_on_one_line_of_text_are_several():
+    assert urls_of(b"http://e.com/a  https://e.com/b\nhttp://e.com/c d\n") == [
+        "http://e.com/a", "https://e.com/b", "http://e.com/c%20d"
     ]  # fmt: skip
 
 

@@ -48,7 +48,9 @@ def read(
     if not found.kind:
         reading.fail(found.why)
     elif found.kind == "feed":
-        reading.fail("a feed, no sitemap")
+        from recrawl.sources import feed
+
+        yield from feed.read(chain((first,), blocks), base, now, reading)
     else:
         rest = chain((head[found.at :],), stream)
         yield from _read(found, rest, Entries(base, now, reading, limits), reading)
@@ -95,7 +97,8 @@ def _line(line: bytes, entries: Entries) -> None:
     text = line.decode("utf-8", "replace").partition("\t")[0].strip()
     if not text or text.startswith("#"):
         return
-    if text[:7].lower() == "http://" or text[:8].lower() == "https://":
-        entries.page(text)
-    else:
-        entries.refuse(text, "no absolute URL")
+    for url in text.split() if " http" in text else (text,):
+        if url[:7].lower() == "http://" or url[:8].lower() == "https://":
+            entries.page(url)
+        else:
+            entries.refuse(url, "no absolute URL")

@@ -17,7 +17,9 @@ from recrawl.sources.sitemap_sniff import Mender
 
 _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 _ENTRY = frozenset({"url", "sitemap"})
-_ROOTS = frozenset({"urlset", "sitemapindex"})
+_PARENTS = _ENTRY | {"urlset", "sitemapindex", "news"}
+_FIELDS = frozenset({"loc", "lastmod", "publication_date"})
+_SIBLINGS = _FIELDS | {"changefreq", "priority", "link", "image", "video", "news"}  # of a loc
 _EXTENSIONS = ("image", "video", "news", "pagemap", "mobile")
 _KEPT = LONGEST + 64  # characters of one text, so that a longer one is seen to be too long
 _EACH = 1_000  # URLs in one entry, alternates of one page; there are fewer languages
@@ -74,8 +76,10 @@ class _Target:
         self._root = ""  # its namespace
         self._names: dict[str, str] = {}
         self._over = False
-        self._text: list[str] | None = None  # of the element that is being read
+        self._text: list[str] | None = None  # of the field that is being read
         self._size = 0
+        self._depth = 0  # of that field
+        self._frozen = False  # its text is whole
         self._clear()
 
     def _clear(self) -> None:
@@ -93,17 +97,28 @@ class _Target:
         if len(stack) > _DEEPEST:
             self._entries.stop(f"elements nested {_DEEPEST} deep")
         if name in _ENTRY:
+            self._text = None
             self._flush()
             self._open = name
-        elif parent in _ENTRY or parent in _ROOTS or parent == "news":
-            if name in ("loc", "lastmod", "publication_date"):
-                self._text, self._size = [], 0
+        elif self._text is not None:
+            self._nested(name, "".join(self._text))
+        elif parent in _PARENTS:
+            if name in _FIELDS:
+                self._text, self._size, self._depth, self._frozen = [], 0, len(stack), False
             elif name == "link":
                 self._alternate(attributes)
 
+    def _nested(self, name: str, text: str) -> None:
+        """A field was not closed before the next one, or holds markup: half a URL is none."""
+        if name in _SIBLINGS:
+            self._frozen = True
+        elif text.strip():
+            self._entries.refuse(text, f"<{name[:40]}> inside")
+            self._text = None
+
     def data(self, data: str) -> None:
         """A piece of text."""
-        if self._text is not None and self._size < _KEPT:
+        if self._text is not None and self._size < _KEPT and not self._frozen:
             self._text.append(data[:_KEPT])
             self._size += len(data)
 
@@ -117,7 +132,7 @@ class _Target:
             self.ended = True
         elif name in _ENTRY:
             self._flush()
-        elif self._text is not None:
+        elif self._text is not None and len(self.stack) < self._depth:
             self._keep(name, "".join(self._text))
             self._text = None
 
