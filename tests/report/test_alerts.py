@@ -10,6 +10,7 @@ from recrawl.report import (
     Pace,
     blocked_alerts,
     budget_alerts,
+    cap_alerts,
     contact_alerts,
     host_alerts,
     limit_alerts,
@@ -129,3 +130,13 @@ def test_as_dict():
     assert alert.as_dict() == {
         "kind": "limit", "subject": "x", "sentence": "is full.", "next_step": "Raise it.",
     }  # fmt: skip
+
+
+def test_pages_beyond_every_cap_are_named():
+    assert list(cap_alerts(0, [])) == []
+    need = ("https://a.example/x", "needs 3.2 MB a visit; the cap is 1 MB per day")
+    (alert,) = cap_alerts(1_200, [need])
+    assert str(alert).startswith(
+        "1,200 pages: can't be visited within the budget: https://a.example/x needs 3.2 MB a "
+        "visit; the cap is 1 MB per day. Raise the cap"
+    )

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recrawl.cli.output import say
+from recrawl.cli.output import plural, say
 from recrawl.cli.session import make_engine, open_store, run_worker
 from recrawl.config.build import project_of
 from recrawl.engine import Engine
 from recrawl.engine.forecast import Forecast, forecast
+from recrawl.engine.unaffordable import Unaffordable, unaffordable
 from recrawl.model import Page, State
 from recrawl.units import format_amount, format_bytes, format_duration, format_usd
 
@@ -65,6 +66,7 @@ def look(settings: Settings, limit: int) -> tuple[Seen, Forecast]:
         answer, _ = engine.plan(now, np.random.Generator(np.random.PCG64(0)))
         seen = _seen(engine, store, limit)
         _summarize(seen, engine, answer)
+        _beyond(seen, unaffordable(engine.crawl, store.load_pages))
         return seen, forecast(engine.crawl)
     finally:
         store.close()
@@ -117,6 +119,14 @@ def _summarize(seen: Seen, engine: Engine, answer: Any) -> None:
         seen.words.append(f"left out: {left}")
     if answer.reason:
         seen.words.append(answer.reason)
+
+
+def _beyond(seen: Seen, found: Unaffordable) -> None:
+    """Pages that no cap can ever pay for."""
+    seen.summary["unaffordable"] = found.as_dict()
+    if found.pages:
+        seen.words.append(f"{plural(found.pages, 'page')} beyond every budget: raise the cap")
+    seen.words += [f"  {url} {need}" for url, need in found.named]
 
 
 def show_forecast(f: Forecast) -> list[str]:

@@ -12,6 +12,7 @@ from recrawl.cli.output import emit_json
 from recrawl.cli.project import Project, moment, opened, when
 
 if TYPE_CHECKING:
+    from recrawl.engine.unaffordable import Unaffordable
     from recrawl.ports import Rollup
     from recrawl.report import Alert, Freshness, Pace
     from recrawl.report.reconcile import ToldCharges
@@ -45,6 +46,7 @@ def gather(project: Project, since: float, now: float) -> dict[str, Any]:
     store, origins, types = project.store, project.origins, project.settings.page_types
     rows = store.rollup(int(since // DAY))
     refused = store.refused()
+    beyond = beyond_caps(project, now)
     told = charges(project, since // DAY * DAY)
     return {
         "project": project.settings.project.name,
@@ -64,7 +66,12 @@ def gather(project: Project, since: float, now: float) -> dict[str, Any]:
         "refused": r.refused_by_reason(refused),
         "limits_reached": r.limits_reached(refused),
         "charges": told,
-        "alerts": [*alerts(project, rows, now), *told_alerts(told)],
+        "unaffordable": beyond,
+        "alerts": [
+            *alerts(project, rows, now),
+            *told_alerts(told),
+            *r.cap_alerts(beyond.pages, [(url, str(need)) for url, need in beyond.named]),
+        ],
     }
 
 
@@ -94,6 +101,7 @@ def as_dict(facts: dict[str, Any]) -> dict[str, Any]:
             for key, origin, n in facts["limits_reached"]
         ],
         "charges": {name: t.as_dict() for name, t in facts["charges"].items()},
+        "unaffordable": facts["unaffordable"].as_dict(),
         "alerts": [alert.as_dict() for alert in facts["alerts"]],
     }
 
@@ -152,6 +160,19 @@ def charges(project: Project, since: float) -> dict[str, ToldCharges]:
     if not tariffs:
         return {}
     return told_charges(project.store.entries(since), tariffs, project.mode_of)
+
+
+def beyond_caps(project: Project, now: float) -> Unaffordable:
+    """Pages that no cap can ever pay for."""
+    from recrawl.cli.session import make_engine
+    from recrawl.config.build import project_of
+    from recrawl.engine.unaffordable import Unaffordable, unaffordable
+
+    rules = project_of(project.settings)
+    if not (rules.budget.caps or rules.totals):
+        return Unaffordable()
+    engine = make_engine(rules, project.store, now)
+    return unaffordable(engine.crawl, project.store.load_pages)
 
 
 def paces(project: Project, now: float) -> list[Pace]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from recrawl.engine.crawl import Crawl
 from recrawl.engine.scheme import gaps_of, scheme_of, units_of
+from recrawl.engine.unaffordable import need_of
 from recrawl.engine.why import Why, answer
 from recrawl.frontier.politeness import ready_at
 from recrawl.frontier.robots import Access, access
@@ -43,6 +44,7 @@ def explain(
     why = Why(url, found.canonical, known=True, answer="")
     _describe(why, crawl, host, page, history, now)
     _price(why, crawl, page, bars, now)
+    why.unaffordable = str(need_of(crawl, host, page) or "")
     why.answer = answer(why, host, page, now)
     return why
 

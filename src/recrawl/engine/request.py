@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recrawl.engine.crawl import Crawl, Planned, RobotsCheck
-from recrawl.model import Address, Host, Page, Purpose, Request, WireCost
+from recrawl.model import Address, Host, Limits, Page, Purpose, Request, WireCost
 from recrawl.observe.record import comparable
 
 ROBOTS_BODY = 5_000_000  # 500 KiB are read (RFC 9309 2.5); a longer file is asked for whole
@@ -81,25 +81,37 @@ def affordable(
     """
     if isinstance(item, RobotsCheck):
         yield request
-        yield _with_body(request, SMALLEST_NEW)
+        yield with_body(request, SMALLEST_NEW)
         return
     # What was affordable last time is about where to begin: most visits are asked for once.
     cap = min(float(request.limits.body), 2 * crawl.window.cap) if crawl.window else 0.0
     if cap >= request.limits.body:
         yield request
         cap = request.limits.body / 2
-    known = item.page.body > 0
-    body = expected_body(crawl, host, item.page) * 4**item.page.fails
-    comfortable = max(SMALLEST_NEW, 4 * body) if known else max(COMFORTABLE_NEW, 16 * body)
-    smallest = 1.25 * body if known else max(SMALLEST_NEW, 2 * body)
-    least = comfortable if crawl.flights else smallest
-    cap = max(cap, min(least, request.limits.body))
-    while cap >= least:
-        yield _with_body(request, int(cap))
+    least = smallest_body(crawl, host, item.page, request.limits)
+    if crawl.flights:
+        known, body = item.page.body > 0, _retried_body(crawl, host, item.page)
+        comfortable = max(SMALLEST_NEW, 4 * body) if known else max(COMFORTABLE_NEW, 16 * body)
+        least = int(min(comfortable, request.limits.body))
+    while cap > least:
+        yield with_body(request, int(cap))
         cap /= 2
+    yield with_body(request, least)
 
 
-def _with_body(request: Request, body: int) -> Request:
+def smallest_body(crawl: Crawl, host: Host, page: Page, limits: Limits) -> int:
+    """The tightest cap on its body that a page is asked for with."""
+    body = _retried_body(crawl, host, page)
+    return int(min(1.25 * body if page.body > 0 else max(SMALLEST_NEW, 2 * body), limits.body))
+
+
+def _retried_body(crawl: Crawl, host: Host, page: Page) -> float:
+    """Its expected bytes; more after each failure, lest it was the cap that cut it off."""
+    return expected_body(crawl, host, page) * 4.0**page.fails
+
+
+def with_body(request: Request, body: int) -> Request:
+    """The request with a tight cap on its body and its head."""
     limits = request.limits
     return replace(
         request,

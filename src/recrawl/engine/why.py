@@ -57,6 +57,7 @@ class Why:
     too_fast: bool = False  # the bar is out of its reach, however long one waits
     host_ready: float | None = None
     robots: str = ""
+    unaffordable: str = ""  # what a visit needs that no cap can ever cover
     target: str | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
 
@@ -97,6 +98,8 @@ def _barred(why: Why, host: Host, page: Page, now: float) -> str:
         return "not visited: its robots.txt can't be read, so nothing is fetched there (RFC 9309)"
     if page.state is State.TRAPPED:
         return "not visited: it belongs to a generated space"
+    if why.unaffordable:
+        return f"not visited: it {why.unaffordable}"
     if host.throttled_until <= now:
         return ""
     if host.fails:

@@ -134,6 +134,12 @@ class SizeModel:
         hosts, back = runs(host_id)
         connect = self.connect_bytes(hosts)[back]
         small = self.unchanged.many(hosts, NOT_MODIFIED)[back] + connect
+        full = self.expected_body(host_id, page_type, body) + connect
+        full = np.maximum(full, small)  # a 304 is never dearer than its page
+        return Quote(full, small, small)
+
+    def expected_body(self, host_id: Ints, page_type: Ints, body: Floats) -> Floats:
+        """Bytes of a full answer, handshake left out: the page's own, else its group's mean."""
         full = np.asarray(body, np.float64)
         unknown = np.flatnonzero(~(full > 0))
         if unknown.size:
@@ -141,8 +147,7 @@ class SizeModel:
             kinds, of = runs(group_key(host_id[unknown].astype(np.int64), page_type[unknown]))
             above = self.types.many(kinds % 65536, FULL)
             full[unknown] = self.groups.many(kinds, above)[of]
-        full = np.maximum(full + connect, small)  # a 304 is never dearer than its page
-        return Quote(full, small, small)
+        return full
 
     def millis(self, host_id: Ints) -> Floats:
         """Expected milliseconds of a visit."""

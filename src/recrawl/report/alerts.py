@@ -24,7 +24,7 @@ BLOCKED_LEAST = 10  # visits that were blocked, before a share means anything
 class Alert:
     """What is wrong with `subject`, and what to do about it."""
 
-    kind: str  # budget, unreachable, robots, throttled, charge, drift, limit, blocked, contact
+    kind: str  # one word: budget, unreachable, robots, throttled, charge, drift, unaffordable, ...
     subject: str
     sentence: str
     next_step: str
@@ -124,6 +124,19 @@ def charge_alerts(told: Mapping[str, Told], tariffs: Mapping[str, Tariff]) -> It
             "exceeded.",
             f"Write charge_max = {t.most / MICRO:g} ({most}) or more there.",
         )
+
+
+def cap_alerts(pages: int, named: Iterable[tuple[str, str]]) -> Iterator[Alert]:
+    """Pages that no cap can ever pay for. `named`: some of them, and what each needs."""
+    if not pages:
+        return
+    first = "; ".join(f"{url} {need}" for url, need in named)
+    yield Alert(
+        "unaffordable",
+        f"{pages:,} {'page' if pages == 1 else 'pages'}",
+        f"can't be visited within the budget: {first}.",
+        "Raise the cap, lower limits.body, or leave pages out with urls.exclude.",
+    )
 
 
 def limit_alerts(refused: Iterable[tuple[str, str, int]]) -> Iterator[Alert]:
