@@ -187,7 +187,7 @@ def test_limits():
 
 @pytest.mark.parametrize("unit", ["<", "<a>", "<item>", "&", "<![CDATA[", "<!--", "<a b='", "]]>"])
 def test_hostile_markup_comes_to_an_end(unit):
-    assert not feed("<rss><channel><item>" + unit * 100_000)[1].complete  # quadratic: minutes
+    assert feed("<rss><channel><item>" + unit * 100_000)[0] == []  # quadratic readers: minutes
 
 
 FRAGMENTS = st.sampled_from([
