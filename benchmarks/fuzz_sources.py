@@ -27,6 +27,7 @@ from pathlib import Path
 
 from recrawl.frontier.robots_rules import Robots
 from recrawl.frontier.robots_text import parse_robots
+from recrawl.sources import feed
 from recrawl.sources.dates import read_date
 from recrawl.sources.reading import Reading
 from recrawl.sources.sitemap import Limits, read
@@ -97,6 +98,10 @@ def try_sitemap(body: bytes, rng: Rng) -> None:
     assert walk.taken <= len(reading.maps) + 8, "a map was fetched twice"
 
 
+def try_feed(body: bytes, rng: Rng) -> None:
+    check_reading(feed.read, body, rng, limits=Limits(bytes=4 << 20, urls=rng.choice([3, 1_000])))
+
+
 def try_robots(body: bytes, rng: Rng) -> None:
     text = parse_robots(body, rng.choice(["", "text/plain", "text/html"]))
     Walk(BASE, named=text.sitemaps)
@@ -130,6 +135,12 @@ def targets() -> dict[str, Target]:
         b"2024-01-01", b" encoding='utf-16'", b" encoding='iso-2022-jp'", b" encoding='gb18030'",
         b"\n", b"<rss>",
     ]  # fmt: skip
+    feed_words = [
+        b"<item>", b"</item>", b"<link>", b"</link>", b"<link href='/a'/>", b"<guid>",
+        b"<entry>", b"<updated>", b"<content type='html'>", b"<![CDATA[", b"]]>", b"&", b"&lt;",
+        b"<pubDate>", b"<!DOCTYPE", b"<!ENTITY", b"\0", b"\xff\xfe", b"<rdf:RDF>",
+        b'{"items": [', b'"url": ',        b"xml:base='http://[' ", b" xmlns:a='b'", b"</rss>", b"<feed>", b"Mon, 06 Sep 2010", b"[",
+    ]  # fmt: skip
     robots_words = [
         b"User-agent: *\n", b"Disallow: /", b"Allow: *$", b"Crawl-delay: 1e9\n", b"Sitemap: ",
         b"\r", b"\n", b"#", b"*", b"$", b"%", b"\xef\xbb\xbf", b"\xff\xfe", b"<html>", b"\0",
@@ -139,6 +150,7 @@ def targets() -> dict[str, Target]:
             [*vectors(), *files("sources/sitemap_*.xml*"), *files("sources/*.rss")],
             sitemap_words, try_sitemap,
         ),
+        "feed": Target(files("sources/*feed*"), feed_words, try_feed),
         "robots": Target(files("robots/*.txt"), robots_words, try_robots),
         "dates": Target(
             [json.loads(line)["input"].encode() for line in dates],

@@ -395,6 +395,19 @@ def test_what_never_ends_is_stopped():
     assert urls_of(urlset("/a", extra=f"<c>{'x' * 11_000_000}</c>")) == ["http://e.com/a"]
 
 
+def test_tags_that_are_opened_and_never_closed_are_given_up():
+    """libxml2 looks for the end of each through all that follows: minutes a megabyte."""
+    for wild in (
+        b"<u" * 500_000 + b">",
+        b"<url" + b" x='<' " * 60_000 + b"/>",
+        b"<u<b\n" * 90_000,
+    ):
+        hints, reading = reading_of(b"<urlset><url><loc>/a</loc></url>" + b" " * 70_000 + wild)
+        assert [hint.url for hint in hints] == ["http://e.com/a"]
+        assert reading.examples[-1] == "a hundred tags are opened and none is closed"
+        assert not reading.complete
+
+
 DOCUMENTS = [
     PLAIN, index("/a.xml", "/b.xml"), b"http://e.com/a\nhttp://e.com/b\n",
     b"<br>x<urlset><url><loc>/?a&b</loc><lastmod>2030</lastmod></url><url><loc>/b</url>",

@@ -90,6 +90,8 @@ _STRAY = re.compile(
 )
 _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])  # no XML holds these, even escaped
 _CDATA, _CDATA_END = b"<![CDATA[", b"]]>"
+_UNCLOSED = 100
+_WILD = re.compile(rb"(?:<[^<>]*){%d}" % _UNCLOSED)
 _HELD = 48  # longer than any reference and any delimiter that a block may cut in two
 
 
@@ -104,6 +106,8 @@ class Mender:
 
     def __init__(self) -> None:
         self.mended = 0
+        self.wild = False  # a hundred tags were opened and none closed: read no further
+        self._open = b""  # a `<` for each tag that is open at the end of the last block
         self._tail = b""
         self._literal = False  # inside of CDATA, where an ampersand stands for itself
 
@@ -126,7 +130,15 @@ class Mender:
         cut = len(text) if last else max(at, self._safe(text))
         out.append(self._part(text[at:cut]))
         self._tail = text[cut:]
-        return b"".join(out)
+        return self._watched(b"".join(out))
+
+    def _watched(self, text: bytes) -> bytes:
+        """For each `<` libxml2 looks for its `>`, through all that it was fed: quadratic work."""
+        self.wild = self.wild or _WILD.search(self._open + text) is not None
+        last = text.rfind(b">")
+        opened = text.count(b"<", last + 1) + (len(self._open) if last < 0 else 0)
+        self._open = b"<" * min(opened, _UNCLOSED)
+        return text
 
     def _safe(self, text: bytes) -> int:
         """Where to cut: before what might be the beginning of a reference or a delimiter."""

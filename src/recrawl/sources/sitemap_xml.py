@@ -7,6 +7,7 @@ images, videos and news stands inside elements of its own and is told apart by t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from lxml import etree
 
@@ -36,12 +37,15 @@ def read_xml(stream: Iterator[bytes], entries: Entries, reading: Reading) -> Ite
     )  # fmt: skip
     mender = Mender()
     try:
-        for block in stream:
-            parser.feed(mender.feed(block))
+        for block in chain(filter(None, stream), (b"",)):
+            mended = mender.feed(block, last=not block)
+            if mender.wild:
+                reading.cut(Warned.MALFORMED, "", "a hundred tags are opened and none is closed")
+                break
+            parser.feed(mended)
             yield from entries.take()
             if entries.full:
                 return
-        parser.feed(mender.feed(b"", last=True))
         target.at_end()  # what the parser closes from here on was never closed in the file
         parser.close()
     except etree.LxmlError as error:
