@@ -139,7 +139,8 @@ def targets() -> dict[str, Target]:
         b"<item>", b"</item>", b"<link>", b"</link>", b"<link href='/a'/>", b"<guid>",
         b"<entry>", b"<updated>", b"<content type='html'>", b"<![CDATA[", b"]]>", b"&", b"&lt;",
         b"<pubDate>", b"<!DOCTYPE", b"<!ENTITY", b"\0", b"\xff\xfe", b"<rdf:RDF>",
-        b'{"items": [', b'"url": ',        b"xml:base='http://[' ", b" xmlns:a='b'", b"</rss>", b"<feed>", b"Mon, 06 Sep 2010", b"[",
+        b'{"items": [', b'"url": ', b"xml:base='http://[' ", b" xmlns:a='b'",
+        b"</rss>", b"<feed>", b"Mon, 06 Sep 2010", b"[",
     ]  # fmt: skip
     robots_words = [
         b"User-agent: *\n", b"Disallow: /", b"Allow: *$", b"Crawl-delay: 1e9\n", b"Sitemap: ",
