@@ -408,6 +408,19 @@ def test_tags_that_are_opened_and_never_closed_are_given_up():
         assert not reading.complete
 
 
+@pytest.mark.parametrize(
+    "made_up", ["<n{}/>", "<n a{}=''/>", "<n xmlns:x='u{}'/>", "<n xmlns:x{}='u'/>"]
+)
+def test_made_up_names_are_bounded(made_up):
+    """lxml never forgets a name: endless new ones would fill the memory of a long run."""
+    body = urlset("/a", extra="".join(made_up.format(i) for i in range(20_000)))
+    hints, reading = reading_of(body)
+    assert reading.warnings == {Warned.OVER_LIMIT: 1}
+    assert (len(hints), reading.complete) == (0, False)
+    names = "".join(made_up.format(i) for i in range(900))
+    assert urls_of(urlset("/a", extra=names)) == ["http://e.com/a"]
+
+
 DOCUMENTS = [
     PLAIN, index("/a.xml", "/b.xml"), b"http://e.com/a\nhttp://e.com/b\n",
     b"<br>x<urlset><url><loc>/?a&b</loc><lastmod>2030</lastmod></url><url><loc>/b</url>",

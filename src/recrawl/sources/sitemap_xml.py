@@ -6,7 +6,7 @@ images, videos and news stands inside elements of its own and is told apart by t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from lxml import etree
@@ -25,7 +25,7 @@ _EXTENSIONS = ("image", "video", "news", "pagemap", "mobile")
 _KEPT = LONGEST + 64  # characters of one text, so that a longer one is seen to be too long
 _EACH = 1_000  # URLs in one entry, alternates of one page; there are fewer languages
 _DEEPEST = 200_000  # open elements: one for each entry that is never closed, not without end
-_NAMES = 1_000  # tags whose meaning is remembered
+_NAMES = 1_000  # different ones; lxml keeps each for as long as the process lives
 
 
 def read_xml(stream: Iterator[bytes], entries: Entries, reading: Reading) -> Iterator[Hint]:
@@ -78,7 +78,8 @@ class _Target:
         self._entries = entries
         self._reading = reading
         self._root = ""  # its namespace
-        self._names: dict[str, str] = {}
+        self._names: dict[str, str] = {}  # tag -> its local name
+        self._others: set[str] = set()  # attributes and namespaces
         self._over = False
         self._text: list[str] | None = None  # of the field that is being read
         self._size = 0
@@ -98,6 +99,8 @@ class _Target:
         stack = self.stack
         parent = stack[-1] if stack else ""
         stack.append(name)
+        if attributes and not attributes.keys() <= self._others:
+            self._count(attributes)
         if len(stack) > _DEEPEST:
             self._entries.stop(f"elements nested {_DEEPEST} deep")
         if name in _ENTRY:
@@ -119,6 +122,15 @@ class _Target:
         elif text.strip():
             self._entries.refuse(text, f"<{name[:40]}> inside")
             self._text = None
+
+    def start_ns(self, prefix: str, uri: str) -> None:
+        """A namespace is declared."""
+        self._count((prefix, uri))
+
+    def _count(self, names: Iterable[str]) -> None:
+        self._others.update(names)
+        if len(self._others) > _NAMES:
+            self._entries.stop(f"more than {_NAMES} attributes and namespaces")
 
     def data(self, data: str) -> None:
         """A piece of text."""
@@ -197,7 +209,7 @@ class _Target:
         elif namespace != self._root and name in ("loc", "lastmod", "url", "sitemap"):
             low = namespace.lower()
             name = "-" if any(word in low for word in _EXTENSIONS) else name
-        if len(self._names) > _NAMES:
-            self._names.clear()
+        if len(self._names) >= _NAMES:
+            self._entries.stop(f"more than {_NAMES} kinds of elements")
         self._names[tag] = name or "-"
         return name or "-"
