@@ -13,6 +13,7 @@ from lxml import etree
 
 from recrawl.model import Hint
 from recrawl.sources.reading import Reading, Warned
+from recrawl.sources.sitemap_bytes import blocks
 from recrawl.sources.sitemap_entries import LONGEST, Entries
 from recrawl.sources.sitemap_sniff import Mender
 
@@ -25,6 +26,7 @@ _EXTENSIONS = ("image", "video", "news", "pagemap", "mobile")
 _KEPT = LONGEST + 64  # characters of one text, so that a longer one is seen to be too long
 _EACH = 1_000  # URLs in one entry, alternates of one page; there are fewer languages
 _DEEPEST = 200_000  # open elements: one for each entry that is never closed, not without end
+_FED = 8_192  # bytes at a time: how far it goes on after a limit
 _NAMES = 1_000  # different ones; lxml keeps each for as long as the process lives
 
 
@@ -37,7 +39,7 @@ def read_xml(stream: Iterator[bytes], entries: Entries, reading: Reading) -> Ite
     )  # fmt: skip
     mender = Mender()
     try:
-        for block in chain(filter(None, stream), (b"",)):
+        for block in chain(blocks(stream, _FED), (b"",)):
             mended = mender.feed(block, last=not block)
             if mender.wild:
                 reading.cut(Warned.MALFORMED, "", "a hundred tags are opened and none is closed")
