@@ -21,7 +21,7 @@ from recrawl.units import UnitError
 
 COMMANDS = [
     "demo", "init", "run", "plan", "why", "report", "reconcile", "simulate", "pages", "hosts",
-    "frontier", "ledger", "changes", "export", "url", "robots", "audit", "config",
+    "frontier", "ledger", "changes", "export", "url", "robots", "audit", "config", "sources",
 ]  # fmt: skip
 READING = ["report", "pages", "hosts", "frontier", "ledger", "changes"]
 

@@ -19,6 +19,7 @@ from recrawl.cli import (
     reconciling,
     reporting,
     simulating,
+    sourcing,
     starting,
 )
 from recrawl.cli.errors import explain
@@ -68,6 +69,7 @@ for group in (
     configure,
     addresses,
     auditing,
+    sourcing,
 ):
     group.add_to(app)
 
