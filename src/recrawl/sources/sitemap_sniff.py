@@ -91,7 +91,6 @@ _STRAY = re.compile(
 _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])  # no XML holds these, even escaped
 _CDATA, _CDATA_END = b"<![CDATA[", b"]]>"
 _UNCLOSED = 100
-_WILD = re.compile(rb"(?:<[^<>]*){%d}" % _UNCLOSED)
 _HELD = 48  # longer than any reference and any delimiter that a block may cut in two
 
 
@@ -107,7 +106,7 @@ class Mender:
     def __init__(self) -> None:
         self.mended = 0
         self.wild = False  # a hundred tags were opened and none closed: read no further
-        self._open = b""  # a `<` for each tag that is open at the end of the last block
+        self._open = 0  # tags that are open at the end of the last block
         self._tail = b""
         self._literal = False  # inside of CDATA, where an ampersand stands for itself
 
@@ -134,10 +133,12 @@ class Mender:
 
     def _watched(self, text: bytes) -> bytes:
         """For each `<` libxml2 looks for its `>`, through all that it was fed: quadratic work."""
-        self.wild = self.wild or _WILD.search(self._open + text) is not None
-        last = text.rfind(b">")
-        opened = text.count(b"<", last + 1) + (len(self._open) if last < 0 else 0)
-        self._open = b"<" * min(opened, _UNCLOSED)
+        parts = text.split(b">")
+        opened = self._open + parts[0].count(b"<")
+        long = [part for part in parts[1:] if len(part) >= _UNCLOSED]
+        most = max([opened, *(part.count(b"<") for part in long)])
+        self.wild = self.wild or most >= _UNCLOSED
+        self._open = parts[-1].count(b"<") if len(parts) > 1 else opened
         return text
 
     def _safe(self, text: bytes) -> int:
