@@ -42,10 +42,11 @@ def audit(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what your crawl log spent on finding nothing, and what other policies would have.
+    """Say what your own crawl log spent on finding nothing.
 
-    Reads CSV, TSV, JSON lines, access logs, CDX, CDXJ and the 14-week crawl data set, also
-    gzipped. Needs no project; fetches nothing.
+    And what other policies would have spent for the same freshness. Reads CSV, TSV, JSON lines,
+    access logs, CDX, CDXJ and the 14-week crawl data set, also gzipped. Needs no project;
+    fetches nothing.
     """
     from recrawl.cli.audit_view import show
 
