@@ -27,7 +27,8 @@ def test_report_as_json(shop):
     assert set(report) == {
         "project", "since", "now", "total", "by_site_and_type", "by_purpose", "freshness",
         "states", "discovery", "discovery_by_day", "status_by_host", "refused",
-        "limits_reached", "charges", "unaffordable", "alerts", "reserves", "calibration", "poisson_fit",
+        "limits_reached", "charges", "unaffordable", "alerts", "reserves", "calibration",
+        "poisson_fit",
     }  # fmt: skip
     total = report["total"]
     assert (total["visits"], total["requests"], total["changes"], total["nothing"]) == (5, 6, 1, 2)
