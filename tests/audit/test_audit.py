@@ -47,15 +47,15 @@ def test_a_table_by_hand(tmp_path, capsys, name):
     assert facts["pages_read_once"] == 1
     assert facts["bad_rows"] == 2
     assert facts["first_bad_rows"][0].endswith(
-        f"{name}:9: 'yesterday' is no time (epoch seconds or ISO 8601)"
+        f"{name}:9: 'yesterday' is no time (epoch seconds, ISO 8601 or an HTTP date)"
     )
     assert f"{name}:10: 2 cells of 5" in facts["first_bad_rows"][1]
 
 
 def test_columns_can_be_told_and_must_exist(tmp_path, capsys):
-    text = f"where,when\nhttp://a.example/,{T}\n"
+    text = f"where,whence,when\nhttp://a.example/,http://b.example/,{T}\n"
     assert audit(tmp_path, text) == 2
-    assert "--column url=NAME; there are where, when" in capsys.readouterr().err
+    assert "--column url=NAME; there are where, whence, when" in capsys.readouterr().err
     assert audit(tmp_path, text, "log.csv", "--column", "url=where", "--column", "time=when") == 0
     assert audit(tmp_path, text, "log.csv", "--column", "url=no", "--column", "time=when") == 2
 

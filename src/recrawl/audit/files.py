@@ -2,94 +2,103 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import io
-import json
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from recrawl.audit.columns import LogError, guess, to_row
-from recrawl.audit.lines import access, cdx, weeks
+from recrawl.audit import httpcache, jsons, kinds, parquet, tables, warc
+from recrawl.audit.account import Account, DamageError, LogError, MissingError
+from recrawl.audit.lines import Cdx, access, squid, text_lines, weeks
+from recrawl.audit.paths import URLS_NAME, Input, beside, expand
 from recrawl.audit.rows import Row, RowError
+from recrawl.audit.unpack import STDIN, open_log, start
+from recrawl.audit.weeks_urls import Urls
 
-SHOWN = 5  # bad rows that are told one by one
-LONGEST = 1 << 22  # characters of a line
-CONTROL = dict.fromkeys(range(32), " ")
+CACHE = "Scrapy HTTP cache"
 
 
-@dataclass(slots=True)
-class Reading:
-    """What was read so far, and what was wrong with it."""
+class Reading(Account):
+    """Reads logs, and says what it read and what was wrong with it."""
 
-    host: str = ""
-    told: Mapping[str, str] = field(default_factory=dict)
-    kinds: dict[str, str] = field(default_factory=dict)  # file -> what it was taken for
-    columns: dict[str, dict[str, str]] = field(default_factory=dict)
-    rows: int = 0
-    bad: int = 0
-    first_bad: list[str] = field(default_factory=list)
+    __slots__ = ()
 
-    def reject(self, path: Path, number: int, why: str) -> None:
-        """Count a bad row."""
-        self.bad += 1
-        if len(self.first_bad) < SHOWN:
-            self.first_bad.append(f"{path}:{number}: {why.translate(CONTROL)}")
+    def read_all(self, named: Iterable[Path]) -> Iterator[Row]:
+        """The rows of files, folders, patterns and stdin ('-').
+
+        A file of no known kind is counted and left out. Raises LogError where none is of a known
+        kind or a package is missing, and OSError.
+        """
+        named, first = list(named), None
+        with closing(Urls()) as urls:
+            for item in expand(named):
+                if item.path.name.startswith(URLS_NAME):
+                    self._join(urls, item.path)
+            for item in expand(named):
+                if beside(item.path):
+                    continue
+                try:
+                    yield from self._cached(item.path) if item.cached else self._file(item, urls)
+                except MissingError:
+                    raise
+                except LogError as error:
+                    first = first or error
+                    self.leave(error)
+        if first is not None and not self.kinds:
+            raise first
 
     def read(self, path: Path) -> Iterator[Row]:
         """The rows of a file. Raises LogError where it is of no known kind, and OSError."""
-        with _open(path) as text:
-            number = 0
+        with closing(Urls()) as urls:
+            yield from self._file(Input(path), urls)
+
+    def _file(self, item: Input, urls: Urls) -> Iterator[Row]:
+        path, number = item.path, 0
+        with open_log(path) as stream:
+            self.kinds[str(path)] = kind = kinds.sniff(start(stream), path, self.host)
             try:
-                self.kinds[str(path)], parse = self._kind(path, text)
-                for number, found in parse():  # noqa: B007 - told where the file breaks off
+                for number, row in self._numbered(kind, path, stream, urls):  # noqa: B007 - below
                     self.rows += 1
-                    yield found
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                self.reject(path, number + 1, f"the file is cut off or damaged: {error}")
+                    yield row
+            except DamageError as error:
+                self.reject(path, number + 1, str(error))
+            except LogError:
+                del self.kinds[str(path)]
+                raise
 
-    def _kind(self, path: Path, text: io.BufferedReader) -> tuple[str, _Parse]:
-        first = text.peek(1 << 16)[: 1 << 16].decode("utf-8", "replace").partition("\n")[0]
-        if first.lstrip("\ufeff ").startswith("{"):
-            return "JSON lines", lambda: self._json(path, text)
-        for name, parser in self._parsers().items():
-            try:
-                list(parser(first))
-            except RowError as error:
-                if "--host" in str(error):
-                    raise LogError(f"{path}: {error}") from None
-                continue
-            return name, lambda parser=parser: self._lines(path, text, parser)
-        return "table", lambda: self._table(path, text, "\t" if "\t" in first else ",")
-
-    def _parsers(self) -> dict[str, Callable[[str], Iterator[Row]]]:
-        def one(row: Row | None) -> Iterator[Row]:
-            return iter(() if row is None else (row,))
-
-        return {
-            "access log": lambda line: one(access(line, self.host)),
-            "CDX": lambda line: one(cdx(line)),
-            "14-week crawl data": lambda line: weeks(line, {}),
-        }
-
-    def _text(self, path: Path, raw: io.BufferedReader) -> Iterator[tuple[int, str]]:
-        number = 0
-        while line := raw.readline(LONGEST):
-            number += 1
-            if len(line) == LONGEST and not line.endswith(b"\n"):
-                self.reject(path, number, "the line is longer than 4 MB")
-                while (rest := raw.readline(LONGEST)) and not rest.endswith(b"\n"):
-                    pass
-                continue
-            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8", "replace")
-
-    def _lines(
-        self, path: Path, raw: io.BufferedReader, parse: Callable[[str], Iterator[Row]]
+    def _numbered(
+        self, kind: str, path: Path, stream: io.BufferedReader, urls: Urls
     ) -> Iterator[tuple[int, Row]]:
-        for number, line in self._text(path, raw):
+        """The reader of a kind, begun."""
+        if kind == kinds.PARQUET:
+            return parquet.read(self, path, stream)
+        if kind == kinds.WARC:
+            return warc.read(self, path, stream)
+        if kind == kinds.JSON:
+            return tables.rows(self, path, jsons.objects(stream))
+        lines = text_lines(self, path, stream)
+        if kind == kinds.JSON_LINES:
+            return tables.rows(self, path, jsons.lines(lines))
+        if kind in (kinds.TABLE, kinds.EMPTY):
+            return tables.table(self, path, lines)
+        if kind == kinds.WEEKS_URLS:
+            urls.load(self, path, lines)
+            return iter(())
+        if kind == kinds.WEEKS:
+            for there in [] if path == STDIN else sorted(path.parent.glob(URLS_NAME + "*")):
+                self._join(urls, there)
+        parsers: dict[str, Callable[[str], Iterator[Row]]] = {
+            kinds.ACCESS: lambda line: kinds.one(access(line, self.host)),
+            kinds.SQUID: lambda line: kinds.one(squid(line)),
+            kinds.CDX: Cdx(),
+            kinds.WEEKS: lambda line: weeks(line, urls),
+        }
+        return self._parsed(path, lines, parsers[kind])
+
+    def _parsed(
+        self, path: Path, lines: Iterable[tuple[int, str]], parse: Callable[[str], Iterator[Row]]
+    ) -> Iterator[tuple[int, Row]]:
+        for number, line in lines:
             if not line.strip():
                 continue
             try:
@@ -98,63 +107,24 @@ class Reading:
             except RowError as error:
                 self.reject(path, number, str(error))
 
-    def _json(self, path: Path, raw: io.BufferedReader) -> Iterator[tuple[int, Row]]:
-        columns: dict[str, str] = {}
-        for number, line in self._text(path, raw):
-            try:
-                cells = json.loads(line) if line.strip() else None
-            except (ValueError, RecursionError):
-                self.reject(path, number, "no JSON")
-                continue
-            if cells is not None:
-                yield from self._row(path, number, cells, columns)
-
-    def _row(
-        self, path: Path, number: int, cells: Any, columns: dict[str, str]
-    ) -> Iterator[tuple[int, Row]]:
-        if not isinstance(cells, dict):
-            self.reject(path, number, "no JSON object")
+    def _join(self, urls: Urls, path: Path) -> None:
+        """Take in a URL file of the 14-week set, once."""
+        if str(path) in self.kinds:
             return
-        if not columns:
-            columns |= guess(list(cells), self.told, str(path))
-            self.columns[str(path)] = columns
-        try:
-            row = to_row(cells, columns)
-        except RowError as error:
-            self.reject(path, number, str(error))
-        else:
-            yield number, row
-
-    def _table(
-        self, path: Path, raw: io.BufferedReader, delimiter: str
-    ) -> Iterator[tuple[int, Row]]:
-        lines = (line for _, line in self._text(path, raw))
-        reader = csv.reader(lines, delimiter=delimiter)
-        header: list[str] | None = None
-        columns: dict[str, str] = {}
-        while True:
+        self.kinds[str(path)] = kinds.WEEKS_URLS
+        with open_log(path) as stream:
             try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                self.reject(path, reader.line_num, str(error))
-                continue
-            if header is None:
-                header = cells
-                columns = guess(header, self.told, str(path))
-                self.columns[str(path)] = columns
-            elif cells and len(cells) != len(header):
-                self.reject(path, reader.line_num, f"{len(cells)} cells of {len(header)}")
-            elif cells:
-                named = dict(zip(header, cells, strict=True))
-                yield from self._row(path, reader.line_num, named, columns)
+                urls.load(self, path, text_lines(self, path, stream))
+            except DamageError as error:
+                self.reject(path, 1, str(error))
 
-
-_Parse = Callable[[], Iterator[tuple[int, Row]]]
-
-
-def _open(path: Path) -> io.BufferedReader:
-    with path.open("rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-    return io.BufferedReader(gzip.open(path)) if packed else path.open("rb")
+    def _cached(self, folder: Path) -> Iterator[Row]:
+        self.kinds.setdefault(str(folder.parent.parent), CACHE)
+        try:
+            row = httpcache.read(folder)
+        except RowError as error:
+            self.reject(folder, 1, str(error))
+            return
+        if row is not None:
+            self.rows += 1
+            yield row

@@ -33,6 +33,7 @@ def facts_of(reading: Reading, waste: Waste, price: Price, kept: Histories) -> d
     return {
         "files": reading.kinds, "columns": reading.columns, "rows": reading.rows,
         "bad_rows": reading.bad, "first_bad_rows": reading.first_bad,
+        "unread_files": reading.unread, "first_unread_files": reading.first_unread,
         "from": iso(waste.first), "to": iso(waste.last), "pages_read_once": waste.once,
         "judged_by": dict(sorted(waste.evidence.items())),
         "total": {k: sum(x[k] for x in groups) for k in keys}, "groups": groups,
@@ -57,12 +58,15 @@ def show(facts: dict[str, Any]) -> None:
 
 
 def _show_reading(facts: dict[str, Any]) -> None:
-    for path, kind in facts["files"].items():
+    for path, kind in list(facts["files"].items())[:TOP]:
         used = ", ".join(f"{k}={v}" for k, v in facts["columns"].get(path, {}).items())
         say(clean(f"{path}: {kind}{': ' + used if used else ''}"))
-    if facts["bad_rows"]:
-        say(f"{plural(facts['bad_rows'], 'bad row')} left out, the first:")
-        for text in facts["first_bad_rows"]:
+    if len(facts["files"]) > TOP:
+        say(f"{len(facts['files']) - TOP:,} more files: --json lists them")
+    for what, word in (("bad_rows", "bad row"), ("unread_files", "unread file")):
+        if facts[what]:
+            say(f"{plural(facts[what], word)} left out, the first:")
+        for text in facts[f"first_{what}"]:
             say("  " + clean(text))
 
 

@@ -22,13 +22,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 def audit(
-    log: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Crawl logs.")],
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="Whose paths an access log holds.")
-    ] = "",
+    log: Annotated[
+        list[Path],
+        typer.Argument(metavar="LOG...", help="Crawl logs, folders or patterns; - is stdin."),
+    ],
+    host: Annotated[str, typer.Option(metavar="HOST", help="Whose paths a log holds.")] = "",
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COLUMN", help="url=link: what a table's column is."),
+        typer.Option(metavar="NAME=COLUMN", help="url=link: what a column is; url= for none."),
     ] = None,
     price: Annotated[
         str,
@@ -44,9 +45,9 @@ def audit(
 ) -> None:
     """Say what your own crawl log spent on finding nothing.
 
-    And what other policies would have spent for the same freshness. Reads CSV, TSV, JSON lines,
-    access logs, CDX, CDXJ and the 14-week crawl data set, also gzipped. Needs no project;
-    fetches nothing.
+    And what other policies would have spent for the same freshness. Reads CSV, TSV, JSON,
+    Parquet, access logs, WARC, CDX, Scrapy's feeds and HTTP cache and the 14-week crawl data
+    set, also packed. Needs no project; fetches nothing.
     """
     from recrawl.cli.audit_view import show
 
@@ -131,15 +132,14 @@ def _told(columns: list[str]) -> dict[str, str]:
 
 
 def _read(reading: Reading, fetches: Any, logs: list[Path]) -> None:
-    from recrawl.audit.columns import LogError
+    from recrawl.audit.account import LogError
     from recrawl.cli.errors import UsageError
 
     told = 0
-    for path in logs:
-        try:
-            for _ in fetches.add(reading.read(path)):
-                if reading.rows >= told + 1_000_000:
-                    told = reading.rows
-                    say(f"{told:,} rows")
-        except LogError as error:
-            raise UsageError(str(error)) from None
+    try:
+        for _ in fetches.add(reading.read_all(logs)):
+            if reading.rows >= told + 1_000_000:
+                told = reading.rows
+                say(f"{told:,} rows")
+    except LogError as error:
+        raise UsageError(str(error)) from None
