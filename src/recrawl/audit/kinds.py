@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from recrawl.audit.account import LogError
-from recrawl.audit.lines import access, cdx, squid, weeks
+from recrawl.audit.lines import Cdx, access, squid, weeks
 from recrawl.audit.rows import Row, RowError
 from recrawl.audit.unpack import HEAD, refuse_foreign
 
@@ -59,7 +59,7 @@ def _of_lines(lines: list[str], path: Path, host: str) -> str:
     parsers: dict[str, Callable[[str], Iterator[Row]]] = {
         ACCESS: lambda line: one(access(line, host)),
         SQUID: lambda line: one(squid(line)),
-        CDX: lambda line: one(cdx(line)),
+        CDX: Cdx(),
         WEEKS: lambda line: weeks(line, {}),
     }
     if 2 * sum(_URLS.match(line) is not None for line in lines) > len(lines):

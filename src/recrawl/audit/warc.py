@@ -37,7 +37,7 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
     """The fetches of a file, numbered by record. Raises what `stream` does, after them."""
     archive = optional("warcio.archiveiterator", f"{path} is a WARC file")
     is_warc = stream.peek(1).startswith(b"W")
-    source, errors, number = _Source(stream), _errors(), 0
+    source, errors, number, last_bad = _Source(stream), _errors(), 0, -1
     records = archive.ArchiveIterator(source, arc2warc=True)
     while True:
         number, said = number + 1, io.StringIO()
@@ -47,6 +47,7 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
                 row = None if record is None else _row(record)
         except RowError as error:
             account.reject(path, number, str(error))
+            last_bad = number
             continue
         except errors as error:
             why = " ".join(str(error).split())[:200]
@@ -58,7 +59,7 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
             break
         if row is not None:
             yield number, row
-    if is_warc and source.end != _END:
+    if is_warc and source.end != _END and last_bad != number - 1:
         account.reject(path, number, "the file ends within a record")
 
 
@@ -81,7 +82,8 @@ def _row(record: Any) -> Row | None:
         return _revisit(record, page, time, read_digest(digest))
     unsound = head.get_header("WARC-Truncated") in _UNSOUND
     digest = None if unsound else digest or _computed(record)
-    return Row(page, time, _status(record), record.length, read_digest(digest))
+    row = Row(page, time, _status(record), record.length, read_digest(digest))
+    return _whole(record, row)
 
 
 def _revisit(record: Any, page: str, time: float, digest: str | None) -> Row:
@@ -91,12 +93,12 @@ def _revisit(record: Any, page: str, time: float, digest: str | None) -> Row:
     """
     status, size = _status(record), record.length or None
     if NOT_MODIFIED in str(record.rec_headers.get_header("WARC-Profile")):
-        return Row(page, time, 304, size, changed=False)
+        return _whole(record, Row(page, time, 304, size))
     told = record.http_headers and record.http_headers.get_header("Content-Length")
     body = read_count(told, "Content-Length") if told else None
     size = None if size is None or body is None else size + body
     same = None if digest is not None else False
-    return Row(page, time, status, size, digest, changed=same)
+    return _whole(record, Row(page, time, status, size, digest, changed=same))
 
 
 def _status(record: Any) -> int | None:
@@ -105,11 +107,22 @@ def _status(record: Any) -> int | None:
     return read_count(record.http_headers.get_statuscode(), "status")
 
 
+def _whole(record: Any, row: Row) -> Row:
+    """The row, if all of its record is there. Raises RowError."""
+    if record.length is None:
+        raise RowError("the record doesn't say its length")
+    if record.rec_type == "response" and record.http_headers is None:
+        raise RowError("the record holds no HTTP answer")
+    while record.raw_stream.read(BLOCK):
+        pass
+    if record.raw_stream.tell() < record.length:
+        raise RowError("the file ends within the record")
+    return row
+
+
 def _computed(record: Any) -> str:
-    """SHA-1 of the content without its transfer and content coding. Raises RowError."""
+    """SHA-1 of the content without its transfer and content coding."""
     total, content = sha1(usedforsecurity=False), record.content_stream()
     while block := content.read(BLOCK):
         total.update(block)
-    if record.raw_stream.tell() < (record.length or 0):
-        raise RowError("the record is cut off")
     return total.hexdigest()
