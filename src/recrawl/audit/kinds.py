@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from recrawl.audit import parquet
 from recrawl.audit.account import LogError
 from recrawl.audit.lines import Cdx, access, squid, weeks
 from recrawl.audit.rows import Row, RowError
@@ -29,7 +30,7 @@ def one(row: Row | None) -> Iterator[Row]:
 def sniff(head: bytes, path: Path, host: str = "") -> str:
     """The kind of a log that begins so. Raises LogError for what is no log."""
     refuse_foreign(head, path)
-    if head.startswith(b"PAR1"):
+    if head.startswith(parquet.MAGIC):
         return PARQUET
     if head.startswith((b"WARC/", b"filedesc://")):
         return WARC

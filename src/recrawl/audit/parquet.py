@@ -14,6 +14,7 @@ from recrawl.audit.account import Account, DamageError, LogError, optional
 from recrawl.audit.rows import Row, RowError
 from recrawl.audit.tables import SAMPLE, Cells, fetched, settle
 
+MAGIC = b"PAR1"
 BATCH = 2048  # rows
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 _PARTS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}  # of a second
@@ -30,7 +31,7 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
     errors = (arrow.ArrowException, OSError, ValueError)
     with ExitStack() as stack:
         try:
-            source = stack.enter_context(_seekable(path, stream))
+            source = _seekable(path, stream, stack)
             file = parquet.ParquetFile(source, pre_buffer=False, buffer_size=BUFFER)
             names = list(file.schema_arrow.names)
         except (DamageError, *errors) as error:
@@ -55,14 +56,13 @@ def _why(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]
 
 
-def _seekable(path: Path, stream: io.BufferedReader) -> IO[bytes]:
+def _seekable(path: Path, stream: io.BufferedReader, stack: ExitStack) -> IO[bytes]:
     """The file itself, or the stream in a temporary file: Parquet is read from its end."""
     if path.is_file():
-        file = path.open("rb")
-        if file.read(4) == b"PAR1":
+        file = stack.enter_context(path.open("rb"))
+        if file.read(len(MAGIC)) == MAGIC:
             return file
-        file.close()
-    copy = TemporaryFile()  # noqa: SIM115 - closed by the caller
+    copy = stack.enter_context(TemporaryFile())
     shutil.copyfileobj(stream, copy)
     return copy
 
