@@ -54,6 +54,12 @@ class Account:
         if len(self.first_bad) < SHOWN:
             self.first_bad.append(f"{path}:{number}: {why.translate(CONTROL)}")
 
+    def breaks(self, path: Path, number: int, why: str) -> None:
+        """Count where a file breaks off: told before any bad row, since more is lost by it."""
+        self.bad += 1
+        self.first_bad.insert(0, f"{path}:{number}: {why.translate(CONTROL)}")
+        del self.first_bad[SHOWN:]
+
     def leave(self, error: LogError) -> None:
         """Count a file that can't be read."""
         self.unread += 1

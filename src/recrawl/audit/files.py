@@ -61,7 +61,7 @@ class Reading(Account):
                     self.rows += 1
                     yield row
             except DamageError as error:
-                self.reject(path, number + 1, str(error))
+                self.breaks(path, number + 1, str(error))
             except LogError:
                 del self.kinds[str(path)]
                 raise
@@ -81,9 +81,6 @@ class Reading(Account):
             return tables.rows(self, path, jsons.lines(lines))
         if kind in (kinds.TABLE, kinds.EMPTY):
             return tables.table(self, path, lines)
-        if kind == kinds.WEEKS_URLS:
-            urls.load(self, path, lines)
-            return iter(())
         if kind == kinds.WEEKS:
             for there in [] if path == STDIN else sorted(path.parent.glob(URLS_NAME + "*")):
                 self._join(urls, there)
@@ -116,7 +113,7 @@ class Reading(Account):
             try:
                 urls.load(self, path, text_lines(self, path, stream))
             except DamageError as error:
-                self.reject(path, 1, str(error))
+                self.breaks(path, 1, str(error))
 
     def _cached(self, folder: Path) -> Iterator[Row]:
         self.kinds.setdefault(str(folder.parent.parent), CACHE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,7 +18,6 @@ ACCESS, SQUID, CDX, WEEKS = "access log", "Squid access log", "CDX", "14-week cr
 WEEKS_URLS = "14-week crawl data: URLs"
 LOOKED_AT = 20  # first lines
 _NEEDS_HOST = "--host"
-_URLS = re.compile(r"https?://[^\t]+\t\d+\t\d+\s*\Z")
 
 
 def one(row: Row | None) -> Iterator[Row]:
@@ -44,8 +42,11 @@ def sniff(head: bytes, path: Path, host: str = "") -> str:
     lines = [line for line in text.split("\n")[:LOOKED_AT] if line.strip()]
     if len(head) >= HEAD and len(lines) > 1 and len(lines) < LOOKED_AT:
         lines.pop()  # cut off by the end of the head
+    objects = sum(map(_is_object, lines))
+    if text[0] != "[" and (2 * objects >= len(lines) or (objects and text[0] == "{")):
+        return JSON_LINES
     if text[0] in "[{":
-        return JSON_LINES if text[0] == "{" and any(map(_is_object, lines)) else JSON
+        return JSON
     return _of_lines(lines, path, host)
 
 
@@ -63,16 +64,15 @@ def _of_lines(lines: list[str], path: Path, host: str) -> str:
         CDX: Cdx(),
         WEEKS: lambda line: weeks(line, {}),
     }
-    if 2 * sum(_URLS.match(line) is not None for line in lines) > len(lines):
-        return WEEKS_URLS
     for kind, parse in parsers.items():
-        fit, homeless = 0, ""
+        fit, rows, homeless = 0, 0, ""
         for line in lines:
             try:
-                fit += bool(list(parse(line))) or parse is parsers[CDX]
+                rows += len(list(parse(line)))
+                fit += 1  # other methods and headings fit too
             except RowError as error:
                 homeless = str(error) if _NEEDS_HOST in str(error) else homeless
-        if homeless and not fit:
+        if homeless and not rows:
             raise LogError(f"{path}: {homeless}")
         if 2 * fit >= len(lines) or (fit and kind == ACCESS):
             return kind

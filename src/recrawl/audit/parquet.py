@@ -62,7 +62,7 @@ def _seekable(path: Path, stream: io.BufferedReader, stack: ExitStack) -> IO[byt
         file = stack.enter_context(path.open("rb"))
         if file.read(len(MAGIC)) == MAGIC:
             return file
-    copy = stack.enter_context(TemporaryFile())
+    copy: IO[bytes] = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack does
     shutil.copyfileobj(stream, copy)
     return copy
 

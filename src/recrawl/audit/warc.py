@@ -51,7 +51,7 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
             continue
         except errors as error:
             why = " ".join(str(error).split())[:200]
-            account.reject(path, number, f"no record, and what follows can't be found: {why}")
+            account.breaks(path, number, f"no record, and what follows can't be found: {why}")
             return
         if _SKEWED in said.getvalue():
             account.reject(path, number - 1, "the record is longer than it says")
@@ -60,7 +60,7 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
         if row is not None:
             yield number, row
     if is_warc and source.end != _END and last_bad != number - 1:
-        account.reject(path, number, "the file ends within a record")
+        account.breaks(path, number, "the file ends within a record")
 
 
 def _errors() -> tuple[type[Exception], ...]:
