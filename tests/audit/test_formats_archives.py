@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import re
+import time
 import warnings
 
 import pytest
@@ -289,6 +290,14 @@ def test_lengths_that_lie_are_told(tmp_path, factor):
     assert reading.bad
     assert len(rows) < len(whole)
     assert {(r.url, r.time) for r in rows} < {(r.url, r.time) for r in whole}
+
+
+@pytest.mark.parametrize("head", [b"WARC/1.0\r\n", b"WARC/1.0\r\nContent-Length: 9\r\n\r\n"])
+def test_lines_without_an_end_take_no_time(tmp_path, head):
+    began = time.process_time()
+    rows, reading = read(tmp_path, head + bytes(60_000_000))
+    assert (rows, reading.bad) == ([], 1)
+    assert time.process_time() - began < 5
 
 
 def test_every_cut_keeps_what_stands_before_it(tmp_path):

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recrawl.audit.lines import access, cdx, weeks
@@ -70,7 +70,9 @@ def test_the_example_of_the_14_week_set():
     | st.text(alphabet='[]"{}:0123456789 \t/GET-htp,')
     | st.builds(lambda s: f"k 20231114221320 {{{s}}}", st.text())
     | st.builds(lambda s: f"1\t2\t{s}", st.text())
+    | st.builds(lambda n: f"1\t2\t[[{n}, {n}]]", st.integers(-(10**400), 10**400))
 )
+@example(f"1\t2\t[[{10**400}, 1]]")
 def test_garbage_is_a_bad_row_and_nothing_else(line):
     for read in (access, cdx, lambda x: list(weeks(x, {})), read_time, read_url, read_changed):
         try:

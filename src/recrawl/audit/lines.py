@@ -172,7 +172,7 @@ def weeks(line: str, urls: Names) -> Iterator[Row]:
     try:
         day = float(cells[1])
         steps = [(float(gap), bool(changed)) for gap, changed in json.loads(cells[2])]
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise RowError("no days and list of [days, changed]") from None
     if not all(0 <= x < 36_500 for x in (day, *(gap for gap, _ in steps))):
         raise RowError("days are not between 0 and 36,500")

@@ -14,6 +14,7 @@ from recrawl.audit.rows import Row, RowError, read_count, read_digest, read_time
 
 BLOCK = 1 << 16
 NOT_MODIFIED = "server-not-modified"
+LONGEST = 1 << 20  # bytes of a line of headers
 _KEPT = ("response", "revisit", "resource")
 _UNSOUND = ("time", "disconnect", "unspecified")  # a body cut off at random has a random hash
 _END = b"\r\n\r\n"
@@ -39,6 +40,8 @@ def read(account: Account, path: Path, stream: io.BufferedReader) -> Iterator[tu
     is_warc = stream.peek(1).startswith(b"W")
     source, errors, number, last_bad = _Source(stream), _errors(), 0, -1
     records = archive.ArchiveIterator(source, arc2warc=True)
+    whole_line = records.reader.readline  # of any length, in time that grows with its square
+    records.reader.readline = lambda n=None: whole_line(min(n or LONGEST, LONGEST))
     while True:
         number, said = number + 1, io.StringIO()
         try:
