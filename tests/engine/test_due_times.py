@@ -149,7 +149,7 @@ def test_pages_that_fail_wait_for_their_retry_and_not_longer() -> None:
 @pytest.mark.parametrize("seed", [5, 6])
 def test_the_floor_is_kept_where_the_reserve_can_pay_for_it(seed: int) -> None:
     """Pages too fast for their price: max_gap, and a window, is the longest that they wait."""
-    floor, shares = 2.5 * DAY, Shares(0.1, 0.6, 0.0)
+    floor, shares = 1.5 * DAY, Shares(0.1, 0.6, 0.0)
     changes = {"timing": Timing(max_gap=floor), "shares": shares}
     gaps = crawl(seed, 60, rules("freshness", 28, **changes), hectic=3)
     assert max(gaps) <= floor + WINDOW + SLACK

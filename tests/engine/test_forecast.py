@@ -130,7 +130,8 @@ def test_freshness_is_that_of_the_allocation_at_half_once_and_twice() -> None:
     f = forecast(play.crawl)
     assert [at.times for at in f.fresh] == [0.5, 1.0, 2.0]
     rows = play.crawl.mirror.rows
-    rate = rows["a"].astype(np.float64) / rows["b"]
+    a, b = play.crawl.prior.complete(*(rows[k] for k in ("a", "b", "host_id", "page_type")))
+    rate = a / b
     each = Pages.of(rate, 1.0, f.bytes_a_page)
     for at in f.fresh:
         a_second = 24_000 * at.times / DAY

@@ -39,7 +39,9 @@ def test_the_second_reading_moves_the_prior_by_the_update(play: Play, changed: b
     play.now += DAY
     play.crawl_once(pages({"/": ok("two" if changed else "one")}))
     page = play.page("/")
-    assert (page.a, page.b) == pytest.approx(update(*prior, page.last - first, changed))
+    tau = page.last - first
+    stored = update(*prior, tau, True) if changed else (0.0, tau)  # seen unchanged so long
+    assert (page.a, page.b) == pytest.approx(stored)
     assert (play.crawl.prior.belief(1, 0)[1] < prior[1]) is changed, "its group learns too"
 
 
@@ -70,7 +72,9 @@ def test_the_validator_is_judged_by_what_it_answers(
     play.crawl_once(pages({"/": again}))
     page, host = play.page("/"), play.store.load_hosts()[0]
     prior = play.crawl.validators.belief(1, 0)  # its group's, this very answer taken in
-    assert (page.va, page.vb) == pytest.approx(update(*prior, page.last - first, not kept))
+    tau = page.last - first
+    stored = (0.0, tau) if kept else update(*prior, tau, True)
+    assert (page.va, page.vb) == pytest.approx(stored)
     assert (host.n_validator, host.n_304) == (1, int(kept))
 
 

@@ -123,7 +123,7 @@ def _is_read(kind: Kind, before: Page, after: Page, now: float) -> None:
     else:
         assert after.etag == '"2"' and after.digest1 not in (None, before.digest1)
         assert after.n_changes == (0 if before.state is State.NEW else 1)
-    assert (after.a > 0) == (before.state is not State.NEW), "the first reading tells no rate"
+    assert (after.b > 0) == (before.state is not State.NEW), "the first reading tells no rate"
 
 
 def _is_not_read(kind: Kind, before: Page, after: Page, now: float) -> None:

@@ -7,6 +7,7 @@ import pytest
 from numpy.random import PCG64, Generator
 
 from recrawl.learn.prior import MEAN_GAP, GroupPrior
+from recrawl.learn.rate import update
 from recrawl.units import DAY
 
 
@@ -45,16 +46,38 @@ def test_a_few_visits_already_move_a_wrong_default_most_of_the_way(factor):
 
 
 def test_groups_differ_and_types_carry_over_to_new_hosts():
+    """A group is believed as fast as it shows itself, but never slower than all pages are."""
     rng = Generator(PCG64(3))
     prior = GroupPrior()
     for host in range(6):
         feed(prior, host, 0, 2 * DAY, rng, interval=2 * DAY)
         feed(prior, host, 1, 200 * DAY, rng, interval=60 * DAY)
+    whole = prior.belief(99, 7)[1]  # nothing is known of that host nor of that type
     assert prior.belief(0, 0)[1] == pytest.approx(2 * DAY, rel=0.6)
-    assert prior.belief(0, 1)[1] == pytest.approx(200 * DAY, rel=0.6)
-    new_fast, new_slow = prior.belief(99, 0)[1], prior.belief(99, 1)[1]
-    assert new_fast < 6 * DAY
-    assert new_slow > 60 * DAY
+    assert prior.belief(99, 0)[1] < 6 * DAY < whole  # a new host of the fast type
+    assert prior.belief(0, 1)[1] == prior.belief(99, 1)[1] == whole
+
+
+def test_a_page_without_a_change_is_believed_what_its_group_does_by_now():
+    """Whatever the group learned in between, and in whichever order the visits came."""
+    prior, group = GroupPrior(), (1, 0)
+    a, b = 0.0, 0.0  # as stored of a page that was read once
+    for tau in (DAY, 3 * DAY):
+        a, b = prior.after(a, b, group, tau, False)
+        prior.observe(*group, tau, False)
+    assert (a, b) == (0.0, 4 * DAY)
+    for _ in range(30):
+        prior.observe(*group, DAY / 24, True)
+    assert prior.of_page(a, b, *group) == (1.0, prior.belief(*group)[1] + 4 * DAY)
+    own = prior.after(a, b, group, DAY, True)
+    assert own == update(1.0, prior.belief(*group)[1] + 4 * DAY, DAY, True)
+    prior.observe(*group, 99 * DAY, False)
+    assert prior.of_page(*own, *group) == own  # its own by now
+    columns = [np.array(x) for x in ([a, own[0], 0.0], [b, own[1], 0.0], [1, 1, 2], [0, 0, 0])]
+    for got, row in zip(
+        np.transpose(prior.complete(*columns)), np.transpose(columns), strict=True
+    ):
+        assert tuple(got) == prior.of_page(*row[:2], int(row[2]), int(row[3]))
 
 
 def test_one_odd_page_does_not_decide_its_group():

@@ -110,26 +110,14 @@ def freshness(project: Project, now: float) -> Freshness:
     """Expected freshness of the pages that are live or not read yet."""
     import numpy as np
 
+    from recrawl.cli.model_check import group_prior
     from recrawl.model import State
     from recrawl.report import expected_freshness
 
     hot = project.store.scan_hot()
     hot = hot[np.isin(hot["state"], (State.NEW, State.LIVE))]
-    a, b = _beliefs(project, hot)
+    a, b = group_prior(project).complete(hot["a"], hot["b"], hot["host_id"], hot["page_type"])
     return expected_freshness(a, b, hot["value"], hot["last"], now)
-
-
-def _beliefs(project: Project, hot: Any) -> tuple[Any, Any]:
-    """Each page's belief, that of its group where it has none of its own."""
-    import numpy as np
-
-    from recrawl.cli.model_check import group_prior
-
-    prior = group_prior(project)
-    a, b = hot["a"].astype(float), hot["b"].astype(float)
-    known = a > 0
-    prior_a, prior_b = prior.beliefs(hot["host_id"], hot["page_type"])
-    return np.where(known, a, prior_a), np.where(known, b, prior_b)
 
 
 def alerts(project: Project, rows: list[Rollup], now: float) -> list[Alert]:

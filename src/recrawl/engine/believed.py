@@ -9,7 +9,6 @@ from recrawl.engine.scheme import price_book
 from recrawl.model import HAS_VALIDATOR, State
 from recrawl.plan.cost import PriceBook
 from recrawl.plan.tariff import Tariff
-from recrawl.poisson import Floats
 from recrawl.replay.what_if import Believed
 from recrawl.units import Unit
 
@@ -29,8 +28,8 @@ def believed_pages(crawl: Crawl, unit: Unit, tariff: Tariff | None = None) -> Be
     host, kind = rows["host_id"], rows["page_type"]
     quoted = book.quote(unit, host, kind, rows["body"].astype(np.float64))
     has = (rows["flags"] & HAS_VALIDATOR) > 0
-    a, b = _own(rows["a"], rows["b"], crawl.prior.beliefs(host, kind))
-    va, vb = _own(rows["va"], rows["vb"], crawl.validators.beliefs(host, kind))
+    a, b = crawl.prior.complete(rows["a"], rows["b"], host, kind)
+    va, vb = crawl.validators.complete(rows["va"], rows["vb"], host, kind)
     full = np.maximum(quoted.full, 1e-9)
     return Believed(
         group=host.astype(np.int64) * _KIND + kind,
@@ -42,8 +41,3 @@ def believed_pages(crawl: Crawl, unit: Unit, tariff: Tariff | None = None) -> Be
         va=va,
         vb=vb,
     )
-
-
-def _own(a: Floats, b: Floats, prior: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    known = (a > 0) & (b > 0)
-    return np.where(known, a, prior[0]).astype(np.float64), np.where(known, b, prior[1])

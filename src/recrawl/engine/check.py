@@ -40,7 +40,7 @@ def _pages(crawl: Crawl) -> Iterator[str]:
         if bad.size:
             yield f"{name} of {bad.size} pages is {rows[name][bad[0]]}, as in row {bad[0]}"
     for pair in (("a", "b"), ("va", "vb")):
-        half = np.flatnonzero((rows[pair[0]] > 0) != (rows[pair[1]] > 0))
+        half = np.flatnonzero((rows[pair[0]] > 0) & ~(rows[pair[1]] > 0))
         if half.size:
             yield f"half a belief ({', '.join(pair)}) in row {half[0]}"
     unread = np.flatnonzero((rows["state"] == State.LIVE) != (rows["last"] > 0))

@@ -167,14 +167,14 @@ def _quotes(why: Why, scheme: Scheme, row: np.ndarray, seen: Appraisal) -> None:
 def _belief(why: Why, crawl: Crawl, page: Page) -> None:
     group = page.host_id, page.page_type
     prior = crawl.prior.belief(*group)
-    a, b = (page.a, page.b) if page.a else prior
+    a, b = crawl.prior.of_page(page.a, page.b, *group)
     why.shape, why.scale = a, b
     why.rate_per_day = a / b * DAY
     low, high = gamma_interval(a, b, 0.9)
     why.rate_low, why.rate_high = low * DAY, high * DAY
     why.group_rate_per_day = prior[0] / prior[1] * DAY
     if page.last and (page.etag or page.last_modified):
-        own = (page.va, page.vb) if page.va else crawl.validators.belief(*group)
+        own = crawl.validators.of_page(page.va, page.vb, *group)
         why.validator_shape, why.validator_scale = own
 
 

@@ -123,10 +123,9 @@ def _binding(
 
 def _fresh(crawl: Crawl, rows: np.ndarray, full: Any, a_day: float) -> tuple[AtBudget, ...]:
     """Best possible and even visits at half, once and twice the budget."""
-    a, b = _filled(rows, "a", "b", crawl.prior.beliefs(rows["host_id"], rows["page_type"]))
-    va, vb = _filled(
-        rows, "va", "vb", crawl.validators.beliefs(rows["host_id"], rows["page_type"])
-    )
+    group = rows["host_id"], rows["page_type"]
+    a, b = crawl.prior.complete(rows["a"], rows["b"], *group)
+    va, vb = crawl.validators.complete(rows["va"], rows["vb"], *group)
     conditional = (rows["flags"] & HAS_VALIDATOR).astype(bool)
     pages = Pages.of(
         a / b,
@@ -141,10 +140,3 @@ def _fresh(crawl: Crawl, rows: np.ndarray, full: Any, a_day: float) -> tuple[AtB
         AtBudget(x, best.freshness, even.freshness)
         for x, (best, even) in zip(scales, found, strict=True)
     )
-
-
-def _filled(rows: np.ndarray, shape: str, scale: str, prior: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The pages' own beliefs, the group's where a page has none."""
-    a, b = rows[shape].astype(np.float64), rows[scale].astype(np.float64)
-    missing = ~((a > 0) & (b > 0))
-    return np.where(missing, prior[0], a), np.where(missing, prior[1], b)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.engine.crawl import Crawl
-from recrawl.learn.rate import update
 from recrawl.model import Host, Kind, Observation, Outcome, Page, Verdict, Visit
 
 FIXED_LINES = 250  # bytes of request and status lines, Host, User-Agent, Accept-Encoding
@@ -39,8 +38,7 @@ def learn(
     if crawl.keeper is not None:
         intervals = crawl.keeper.after(np.array([page.interval]), np.array([changed]))
         page.interval = float(intervals[0])
-    a, b = (page.a, page.b) if page.a else crawl.prior.belief(*group)
-    page.a, page.b = update(a, b, tau, changed)
+    page.a, page.b = crawl.prior.after(page.a, page.b, group, tau, changed)
     crawl.prior.observe(*group, tau, changed, page.n_visits)
     if visit.request.conditional:
         host.n_validator += 1
@@ -49,8 +47,7 @@ def learn(
         # The group learns first: a page whose belief began at the default of 50 days would need
         # hundreds of visits to see that its validator moves from hour to hour.
         crawl.validators.observe(*group, tau, not kept, page.n_visits)
-        a, b = (page.va, page.vb) if page.va else crawl.validators.belief(*group)
-        page.va, page.vb = update(a, b, tau, not kept)
+        page.va, page.vb = crawl.validators.after(page.va, page.vb, group, tau, not kept)
 
 
 def declared_length(outcome: Outcome) -> float:

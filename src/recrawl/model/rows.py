@@ -27,8 +27,9 @@ class Page:
     last_attempt: float = 0.0
     changed_at: float = 0.0  # last visit that found a change
     due: float = 0.0  # when a visit is next worth its price; 0 = not computed
-    a: float = 0.0  # Gamma shape of the record's change rate (0, 0 = the group's prior)
-    b: float = 0.0  # Gamma scale^-1, in seconds
+    a: float = 0.0  # Gamma shape of the record's change rate; 0 = no change seen yet
+    b: float = 0.0  # Gamma scale^-1, seconds; with a = 0 the seconds seen unchanged, to be added
+    # to what the group is believed to do
     va: float = 0.0  # the same for the validator's change rate
     vb: float = 0.0
     body: float = 0.0  # expected bytes of a full answer (both directions), 0 = the group's mean
