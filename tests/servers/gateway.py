@@ -66,10 +66,13 @@ class Counting(Background):
     def down(self):
         return sum(count.down for count in self.counts)
 
-    def settle(self, seconds=3.0):
-        """Wait until every connection is closed and counted."""
+    def settle(self, seconds=3.0, connects=0):
+        """Wait until every connection is closed and counted, and `connects` have been taken: a
+        client may drop one that the system accepted before this process came to it."""
         until = time.monotonic() + seconds
-        while not all(count.closed for count in self.counts) and time.monotonic() < until:
+        while time.monotonic() < until and not (
+            len(self.counts) >= connects and all(count.closed for count in self.counts)
+        ):
             time.sleep(0.005)
         return self.up, self.down
 
