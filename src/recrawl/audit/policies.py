@@ -16,7 +16,6 @@ from recrawl.plan.policies import get_policy
 from recrawl.replay import Lane, Outcome, Settings, World, replay
 from recrawl.replay.run import LOOK
 from recrawl.replay.score import judge
-from recrawl.report.dispersion import SATURATED
 from recrawl.units import HOUR
 
 DEFAULT = "freshness"
@@ -26,7 +25,7 @@ SHARES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
 
 FEW_SHARES = (0.5, 1.0, 1.4)  # the others
 DRAWS, FEW_DRAWS = 5, 3  # of the times of changes
-T95 = {DRAWS: 2.776, FEW_DRAWS: 4.303}  # Student's t of one degree of freedom less, 97.5 %
+T95 = {DRAWS: 2.776, FEW_DRAWS: 4.303, 1: 0.0}  # Student's t of one degree of freedom less, 97.5 %
 STEPS, MOST_STEPS = 2000, 20_000  # cycles of a replay
 FINER = 4  # cycles in the log's own mean gap, at least
 _LOOKS = 8  # cycles between two looks at all pages
@@ -46,9 +45,10 @@ class Range:
 
     @classmethod
     def of(cls, numbers: Sequence[float], most: float = 1.0) -> Range:
-        """Of DRAWS or FEW_DRAWS numbers between 0 and `most`."""
+        """Of DRAWS or FEW_DRAWS numbers between 0 and `most`, or of one: no interval."""
         x = np.asarray(numbers, np.float64)
-        half = T95[x.size] * float(x.std(ddof=1)) * float(np.sqrt(1 + 1 / x.size))
+        spread = float(x.std(ddof=1)) * float(np.sqrt(1 + 1 / x.size)) if x.size > 1 else 0.0
+        half = T95[x.size] * spread
         mean = float(x.mean())
         return cls(mean, max(mean - half, 0.0), min(mean + half, most))
 
@@ -94,22 +94,33 @@ def compare(
     if not sample:
         return None
     reads = Reads.of(sample, unit)
+    worlds = [reads.world(rng) for _ in range(DRAWS)]
+    return compare_in(worlds, reads, names, unit, progress)
+
+
+def compare_in(
+    worlds: Sequence[World],
+    reads: Reads,
+    names: Sequence[str],
+    unit: str,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison | None:
+    """The same in worlds that are given: DRAWS, FEW_DRAWS or a single one."""
     visits, span = reads.visits(), float(reads.lived.max())
     if not visits.page.size:
         return None
-    worlds = [reads.world(rng) for _ in range(DRAWS)]
     own = [judge(world, visits, 0.0, span) for world in worlds]
-    gap = float(reads.lived.sum()) / (visits.page.size + len(sample))
+    gap = float(reads.lived.sum()) / (visits.page.size + reads.lived.size)
     how = _settings(span, gap)
     return Comparison(
-        pages=len(sample),
+        pages=reads.lived.size,
         unit=unit,
         span=span,
         cycle=how.cycle,
         spend=own[0].spend,
         visits=own[0].visits,
         gap=gap,
-        saturated=sum(h.hits > SATURATED for h in sample),
+        saturated=reads.saturated,
         freshness=Range.of([o.freshness for o in own]),
         lines=_lines(worlds, own, _rate(reads, own[0].spend), names, how, progress),
     )

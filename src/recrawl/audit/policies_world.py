@@ -20,7 +20,7 @@ from recrawl.poisson import Floats
 from recrawl.replay import Events, World
 from recrawl.replay.score import Visits
 from recrawl.replay.world import Ints
-from recrawl.report.dispersion import rate
+from recrawl.report.dispersion import SATURATED, rate
 
 Bools = NDArray[np.bool_]
 MOST_CHANGES = 200  # drawn between two reads
@@ -41,6 +41,7 @@ class Reads:
     unchanged: Floats  # of a 304; equal to `full` where the page never gave one
     before: Floats  # by read: the time of the judged read before it
     rate: Floats  # by page: changes a second, as the reads show them
+    saturated: int  # pages of which nearly every read found a change
 
     @classmethod
     def of(cls, sample: Sequence[History], unit: str) -> Reads:
@@ -59,6 +60,7 @@ class Reads:
             unchanged=unchanged,
             before=np.concatenate(befores),
             rate=np.array(rates),
+            saturated=sum(h.hits > SATURATED for h in sample),
         )
 
     def world(self, rng: np.random.Generator) -> World:

@@ -67,11 +67,7 @@ def read(
 
 def _rows(stream: Iterator[bytes], mapping: Mapping, reading: Reading) -> Iterator[Any]:
     """Rows as objects, or as texts where a URL stands alone."""
-    head = b""
-    for block in stream:
-        head += block
-        if head.strip():
-            break
+    head = next((block for block in stream if block.strip()), b"")
     start = head.lstrip()[:1]
     whole = chain((head,), stream)
     if not start:
