@@ -92,6 +92,7 @@ class GroupPrior:
         self._types: dict[int, _Log] = {}
         self._groups: dict[tuple[int, int], _Log] = {}
         self._table: tuple[Ints, Floats] | None = None
+        self._codes = self._order = self._kind = np.zeros(0, np.int64)  # of the groups, sorted
 
     def observe(
         self, host_id: int, page_type: int, tau: float, changed: bool, intervals: int = 0
@@ -131,9 +132,7 @@ class GroupPrior:
     def beliefs(self, host_id: Ints, page_type: Ints) -> tuple[Floats, Floats]:
         """The same for aligned arrays."""
         if self._table is None:
-            keys = sorted(self._groups)
-            codes = np.array([_code(h, t) for h, t in keys], np.int64)
-            self._table = codes, np.exp(np.array([self._log_b(*k) for k in keys], np.float64))
+            self._table = self._all_groups()
         known, values = self._table
         wanted = _code(host_id.astype(np.int64), page_type.astype(np.int64))
         b = self._by_type(page_type)
@@ -141,6 +140,23 @@ class GroupPrior:
             at = np.minimum(np.searchsorted(known, wanted), known.size - 1)
             b = np.where(known[at] == wanted, values[at], b)
         return np.ones(b.size), b
+
+    def _all_groups(self) -> tuple[Ints, Floats]:
+        """Codes of all groups, ascending, and the b of each."""
+        n = len(self._groups)
+        if self._codes.size != n:
+            codes = np.array([_code(h, t) for h, t in self._groups], np.int64)
+            self._order = np.argsort(codes)
+            self._codes = codes[self._order]
+            self._kind = np.array([t for _, t in self._groups], np.int64)[self._order]
+        logs = self._groups.values()
+        pull = np.fromiter((x.pull for x in logs), np.float64, n)[self._order]
+        weight = np.fromiter((x.weight for x in logs), np.float64, n)[self._order]
+        means = {t: self._type_mean(t) for t in self._types}
+        kinds = np.fromiter(sorted(means), np.int64, len(means))
+        above = np.array([means[t] for t in kinds.tolist()])[np.searchsorted(kinds, self._kind)]
+        mean = (above * SPREAD_GROUP**-2 + pull) / (SPREAD_GROUP**-2 + weight)
+        return self._codes, np.exp(np.minimum(mean, self._all_mean()))
 
     def _by_type(self, page_type: Ints) -> Floats:
         kinds, back = np.unique(page_type, return_inverse=True)
