@@ -13,6 +13,7 @@ from recrawl.audit.files import Reading
 from recrawl.audit.items import ALL, BUT_TIMES
 from recrawl.audit.rows import RowError, read_time, read_url
 from recrawl.audit.tables import REREAD
+from recrawl.cli.app import run
 
 T = 1_700_000_000
 ISO = "2023-11-14T22:13:20"
@@ -83,6 +84,20 @@ def test_tables_of_every_make(tmp_path, mark, end, codec):
     assert columns(reading) == {
         "url": "Link", "time": "ts", "status": "http_status", "bytes": "size", "digest": "hash",
     }  # fmt: skip
+
+
+def test_what_was_guessed_is_shown_and_can_be_overridden(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(map(",".join, TABLE)) + "\n")
+    assert run(["audit", str(path), "--no-policies"]) == 0
+    assert (
+        f"{path}: table: url=Link, time=ts, status=http_status, bytes=size, digest=hash\n"
+        in capsys.readouterr().err
+    )
+    told = ["--column", "bytes=", "--column", "digest=size"]
+    assert run(["audit", str(path), "--no-policies", *told]) == 0
+    said = capsys.readouterr().err
+    assert f"{path}: table: url=Link, time=ts, status=http_status, digest=size\n" in said
 
 
 def test_without_a_heading_values_tell(tmp_path):
@@ -228,9 +243,9 @@ def test_items_of_a_page_are_one_fetch(tmp_path, form):
 @pytest.mark.parametrize("form", FEEDS)
 def test_a_feed_without_times_is_dated_by_its_name(tmp_path, form):
     rows = []
-    for run in "01":
-        name = f"feed_2024-01-01T0{run}-00-00+00-00.{form}"
-        some, reading = read(tmp_path, FEEDS[form](items(False, run)), name)
+    for hour in "01":
+        name = f"feed_2024-01-01T0{hour}-00-00+00-00.{form}"
+        some, reading = read(tmp_path, FEEDS[form](items(False, hour)), name)
         rows += some
         assert columns(reading)["time"] == FILE_NAME
     assert len(rows) == 4

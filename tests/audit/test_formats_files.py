@@ -121,6 +121,8 @@ def test_folders_patterns_and_the_same_file_once(tmp_path, monkeypatch):
     rows, reading = read(tmp_path)
     assert (len(rows), len(reading.kinds)) == (5000, 3)
     (tmp_path / "link.csv").symlink_to(tmp_path / "c.csv")
+    (tmp_path / "broken.csv").symlink_to(tmp_path / "gone.csv")
+    os.mkfifo(tmp_path / "pipe")
     assert len(read(tmp_path, tmp_path / "c.csv", tmp_path / "b" / ".." / "c.csv")[0]) == 5000
     assert len(read(tmp_path / "**" / "*.csv*")[0]) == 5000
     monkeypatch.chdir(tmp_path)

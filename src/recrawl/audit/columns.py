@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 from recrawl.audit.account import LogError
@@ -51,7 +52,7 @@ FILE_NAME = "(the file's name)"
 LONGEST_TYPE = 60  # characters of a page type; a longer value is a text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """What a table's columns mean. `at` holds field -> column."""
 
@@ -60,7 +61,12 @@ class Columns:
     time: float | None = None  # of every row, where no column says it
     ignored: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
+    def flat(self) -> bool:
+        """Whether no column lies within another."""
+        return not any("." in column for column in self.at.values())
+
+    @cached_property
     def summed(self) -> bool:
         """Whether a digest is made of the whole row."""
         return self.at.get("digest") == BUT_TIMES
@@ -76,37 +82,35 @@ class Columns:
 
     def row(self, cells: Mapping[str, Any]) -> Row | None:
         """A table's row; None for a method other than GET. Raises RowError."""
-        method = self._cell(cells, "method")
+        got = cells.get if self.flat else partial(at, cells)
+        get = {field: got(column) for field, column in self.at.items()}.get
+        method, url, time = get("method"), get("url"), self.time
         if method is not None and str(method).strip().upper() not in ("GET", ""):
             return None
-        url, stamp = self._cell(cells, "url"), self._cell(cells, "time")
-        for field, cell in (("url", url), ("time", stamp if self.time is None else self.time)):
-            if cell in (None, ""):
-                raise RowError(f"no {field}")
-        kind, host = self._cell(cells, "page_type"), self._cell(cells, "host")
+        if url is None or url == "":
+            raise RowError("no url")
+        if time is None:
+            cell = get("time")
+            if cell is None or cell == "":
+                raise RowError("no time")
+            time = read_time(cell)
+        kind = get("page_type")
         return Row(
-            url=read_url(_plain(url), str(host or self.host)),
-            time=read_time(stamp) if self.time is None else self.time,
-            status=read_count(self._cell(cells, "status"), "status"),
-            bytes=read_count(self._cell(cells, "bytes"), "bytes"),
-            digest=self._digest(cells),
-            changed=read_changed(self._cell(cells, "changed")),
+            url=read_url(_plain(url), str(get("host") or self.host)),
+            time=time,
+            status=read_count(get("status"), "status"),
+            bytes=read_count(get("bytes"), "bytes"),
+            digest=digest_of(cells, self.ignored) if self.summed else read_digest(get("digest")),
+            changed=read_changed(get("changed")),
             page_type=None if kind in (None, "") else str(_plain(kind)),
         )
-
-    def _cell(self, cells: Mapping[str, Any], field: str) -> Any:
-        return at(cells, self.at[field]) if field in self.at else None
-
-    def _digest(self, cells: Mapping[str, Any]) -> str | None:
-        if self.summed:
-            return digest_of(cells, self.ignored)
-        return read_digest(self._cell(cells, "digest"))
 
 
 def at(cells: Mapping[str, Any], column: str) -> Any:
     """What stands in a column; a dotted name also goes into objects: `request.url`."""
-    if column in cells or "." not in column:
-        return cells.get(column)
+    cell = cells.get(column)
+    if cell is not None or "." not in column or column in cells:
+        return cell
     return at_path(dict(cells), tuple(column.split(".")))
 
 

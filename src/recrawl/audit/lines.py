@@ -15,7 +15,8 @@ from recrawl.audit.rows import Row, RowError, read_count, read_digest, read_time
 
 LONGEST = 1 << 22  # bytes of a line
 _ACCESS = re.compile(
-    r"(?:(?P<vhost>[^\s:]+)(?::\d+)? )?\S+ \S+ \S+ \[(?P<time>[^\]]+)\] "
+    r"(?:(?P<vhost>[^\s:]+)(?::\d+)? )?\S+ \S+ \S+ \[(?P<day>\d\d/[A-Za-z]{3}/\d{4}):"
+    r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d):(?P<second>[0-6]\d) (?P<zone>[+-]\d{4})\] "
     r'"(?P<request>[^"\\]*(?:\\.[^"\\]*)*)" (?P<status>\d{3}) (?P<bytes>\d+|-)(?:\s|\Z)'
 )
 _REQUEST = re.compile(r"GET (\S+)(?: HTTP/[\d.]+)?")
@@ -69,12 +70,13 @@ changed=None, page_type=None)
     if target.startswith("/") and not owner:
         raise RowError("a path without its host: give it with --host")
     url, status = read_url(target, owner), int(m["status"])
-    return Row(url, _logged(m["time"]), status, read_count(m["bytes"], "bytes"))
+    clock = 3600 * int(m["hour"]) + 60 * int(m["minute"]) + int(m["second"])
+    return Row(url, _day(m["day"], m["zone"]) + clock, status, read_count(m["bytes"], "bytes"))
 
 
-@lru_cache(maxsize=1024)  # a second holds many lines
-def _logged(text: str) -> float:
-    return read_time(text)
+@lru_cache(maxsize=64)  # a day holds many lines
+def _day(day: str, zone: str) -> float:
+    return read_time(f"{day}:00:00:00 {zone}")
 
 
 def squid(line: str) -> Row | None:

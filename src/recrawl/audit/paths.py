@@ -78,14 +78,14 @@ def _matching(path: Path) -> list[Path]:
             path.stat()  # a file that isn't there is told before others are read
         return [path]
     root = Path(path.anchor or ".")
-    found = sorted(root.glob(str(path.relative_to(path.anchor))))
+    found = sorted(p for p in root.glob(str(path.relative_to(path.anchor))) if p.exists())
     if not found:
         raise LogError(f"{path}: no file fits the pattern")
     return found
 
 
 def _walk(folder: Path) -> Iterator[Input]:
-    """What is in a folder and below, by name; hidden files are no logs."""
+    """The files in a folder and below, by name; hidden ones are no logs, a pipe would block."""
     for place, folders, files in os.walk(folder):
         here = Path(place)
         folders[:] = sorted(f for f in folders if not f.startswith(".") or f == ".scrapy")
@@ -94,4 +94,6 @@ def _walk(folder: Path) -> Iterator[Input]:
             folders.clear()
             yield Input(here, cached=True)
             continue
-        yield from (Input(here / f) for f in sorted(files) if not f.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and (here / name).is_file():
+                yield Input(here / name)

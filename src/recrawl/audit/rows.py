@@ -92,6 +92,8 @@ def read_count(cell: object, name: str) -> int | None:
     text = "" if cell is None else str(cell).strip()
     if text in ("", "-"):
         return None
+    if text.isdecimal() and len(text) < 16:
+        return int(text)
     try:
         number = float(text)
     except ValueError:
