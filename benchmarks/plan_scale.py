@@ -22,11 +22,11 @@ from measured import machine
 
 from recrawl.model import HAS_VALIDATOR, HOT, State
 from recrawl.plan.appraise import Hosts, Ints, Scheme
-from recrawl.plan.candidates import Rules
 from recrawl.plan.cost import PriceBook
 from recrawl.plan.cycle import plan_cycle
 from recrawl.plan.policies import get_policy
 from recrawl.plan.sizes import SizeModel
+from recrawl.plan.standing import Rules
 from recrawl.poisson import Floats
 from recrawl.units import DAY, Unit
 

@@ -8,12 +8,12 @@ from numpy.random import PCG64, Generator
 
 from recrawl.model import HAS_VALIDATOR, HOT, Purpose, State
 from recrawl.plan.appraise import Hosts, Scheme, appraise
-from recrawl.plan.candidates import LeftOut, Rules
 from recrawl.plan.cost import PriceBook
 from recrawl.plan.cycle import plan_cycle
 from recrawl.plan.policies import get_policy, policy_names
 from recrawl.plan.reserves import Shares
 from recrawl.plan.sizes import SizeModel
+from recrawl.plan.standing import LeftOut, Rules
 from recrawl.plan.tariff import Tariff
 from recrawl.units import DAY, HOUR, Unit
 

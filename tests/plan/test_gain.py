@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import betainc
 
 from recrawl import poisson
 from recrawl.plan import gain
@@ -120,3 +121,18 @@ def test_answer_shares_agree_with_their_parts():
     np.testing.assert_allclose(marginal, gain.events_index(a, b, tau), rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(expected, gain.chance_changed(a, b, tau), rtol=1e-9)
     assert (marginal < expected).all()
+
+
+@given(
+    a=st.floats(-6, 9).map(lambda x: 10.0**x),
+    z=st.floats(-8, 12).map(lambda x: 10.0**x),
+)
+def test_the_least_share_of_full_answers_is_never_above_it_and_the_same_at_shape_one(a, z):
+    exact = betainc(2.0, a, z / (1.0 + z))
+    least = float(gain.least_answer_share(np.array(a), np.array(1e5), np.array(z * 1e5)))
+    assert least <= exact * (1 + 1e-9)
+    assert float(gain.least_answer_share(np.array(1.0), np.array(1.0), np.array(z))) == (
+        pytest.approx((z / (1.0 + z)) ** 2)
+    )
+    if 0.3 <= a <= 20:
+        assert least >= 0.2 * exact

@@ -26,6 +26,10 @@ def view(rates, tau, value=1.0, shape=50.0, dtype=np.float64):
     return View(*(np.array(c, dtype) for c in columns))
 
 
+def columns(v):
+    return v.a, v.b, v.tau, v.value, v.interval
+
+
 @BY_NAME
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_gains_are_finite_rise_with_age_and_stay_below_their_ceiling(policy, dtype):
@@ -78,6 +82,29 @@ def test_gains_hold_their_promises_for_any_belief_age_and_value(policy, drawn):
         assert (gain >= 0).all()
     assert (before <= after * digits + slack).all()
     assert (after <= most * digits + slack).all()
+
+
+@BY_NAME
+@given(drawn=beliefs())
+def test_bounds_hold_for_any_belief_age_and_value(policy, drawn):
+    dtype, *views = drawn
+    for view in views:
+        exact = policy.gain(View(*(np.asarray(c, np.float64) for c in columns(view))))
+        bound, eps, tiny = policy.bound(view), np.finfo(dtype).eps, np.finfo(dtype).tiny
+        assert bound.shape == view.tau.shape
+        assert np.isfinite(bound).all()
+        underflow = tiny * (1.0 + view.value) * (1.0 + view.tau.astype(np.float64)) ** 2
+        assert (exact <= bound * (1 + 20 * eps) + underflow).all()
+
+
+@pytest.mark.parametrize(("name", "loose"), [("freshness", 2.6), ("harmonic", 2.7), ("events", 5)])
+def test_bounds_are_near_for_any_age_that_pages_have(name, loose):
+    """They exist to spare most pages a closer look."""
+    policy = get_policy(name)
+    for shape in (1.0, 1.5, 2.0, 5.0, 50.0):
+        v = view(1.0, np.geomspace(1e-2, 1e2, 50), shape=shape)
+        gain = policy.gain(v)
+        assert (np.minimum(policy.bound(v), policy.ceiling(v)) <= loose * gain).all()
 
 
 @BY_NAME

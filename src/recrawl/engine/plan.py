@@ -15,8 +15,8 @@ from recrawl.engine.purse import Purse, window_budget
 from recrawl.engine.scheme import gaps_of, scheme_of, units_of
 from recrawl.model import Page, Purpose, State, Writes
 from recrawl.plan.budget import Account
-from recrawl.plan.candidates import Rules
 from recrawl.plan.cycle import PlanResult, plan_cycle
+from recrawl.plan.standing import Rules
 from recrawl.units import Unit
 
 LEFTOVER = 0.1  # of a window's allowance

@@ -4,6 +4,7 @@ Values are frozen; `Page` and `Host` are the two rows that a visit moves.
 """
 
 from recrawl.model.address import Address, Hint, Links, Refusal
+from recrawl.model.columns import Columns, Table
 from recrawl.model.ledger import RETURNED, Change, Entry, Reservation, Writes
 from recrawl.model.rows import HAS_VALIDATOR, HOT, Host, Page, hot_row
 from recrawl.model.visit import (
@@ -25,6 +26,7 @@ __all__ = [
     "Address",
     "Blame",
     "Change",
+    "Columns",
     "Entry",
     "Hint",
     "Host",
@@ -41,6 +43,7 @@ __all__ = [
     "Request",
     "Reservation",
     "State",
+    "Table",
     "Verdict",
     "Visit",
     "Wait",

@@ -1,184 +1,146 @@
-"""Who may be visited in this window, and who not and why: the one pass over all pages."""
+"""The pages that a window may buy: a glance at all of them, a closer look at the promising."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.model import State
-from recrawl.plan.appraise import Ints, Scheme, appraise
-from recrawl.plan.reserves import Shares
+from recrawl.model import Table
+from recrawl.plan.appraise import Scheme, appraise, glance
+from recrawl.plan.groups import Ints
+from recrawl.plan.standing import CHUNK, Mask, Standing, Standings
 from recrawl.poisson import Floats
-from recrawl.units import DAY, MINUTE
 
-CHUNK = 1 << 14  # rows that stay in the processor's cache while they are looked at
-
-
-class LeftOut(StrEnum):
-    """Why a page is not in the plan; every one is counted."""
-
-    NOT_LIVE = "gone, inactive, alias, trapped or refused"
-    VISITED = "already visited in this pass"
-    TOO_SOON = "visited less than min_gap ago"
-    RETRY_LATER = "failed, waits for its retry time"
-    HOST_RESTING = "its host takes no visits now"
-    HOST_FULL = "its host takes no more visits in this window"
-    TOO_FRESH = "not yet worth its price"
-    TOO_FAST = "changes too fast to be worth its price at any time"
-    OVER_BUDGET = "worth it, but the budget is spent"
-
-
-class Standing(IntEnum):
-    """Where a row stands before prices are looked at."""
-
-    NOT_LIVE = 0
-    RETURNING = 1  # given up, and may be looked at again
-    NEW = 2
-    LIVE = 3
-    OVERDUE = 4  # live and past max_gap
-    VISITED = 5
-    TOO_SOON = 6
-    RETRY_LATER = 7
-    HOST_RESTING = 8
-
-
-_LIVE_BIT = (
-    1 << 4
-)  # set on live pages whatever their standing: verification draws from all of them
+Float32s = NDArray[np.float32]
+ROUNDING = 1e-5  # of float32, relative, with room to spare
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What a window may do. `pass_start`: this is one pass, every page once since that time.
+class Floor:
+    """The scores that a market begins at: what is below them stays unpriced.
 
-    A gap is one number for all pages (seconds), or one a page type.
+    `level` of the score whose weights of prices (by unit) are `lambdas`; `new`, not above it, of
+    pages never read, which a reserve buys at lower scores too. 0 = all are in the market.
     """
 
-    shares: Shares = field(default_factory=Shares)
-    min_gap: float | Floats = 10 * MINUTE
-    max_gap: float | Floats = 90 * DAY
-    pass_start: float | None = None
+    lambdas: tuple[float, ...]
+    level: float = 0.0
+    new: float = 0.0
+    settled: bool = False  # the lambdas are those of all pages, not of a sample
+
+    def lower(self) -> Floor:
+        """The next to try, where this one was too high."""
+        return replace(self, level=self.level / 16.0 if self.new else 0.0, new=0.0)
+
+    def under(self, lambdas: Sequence[float]) -> tuple[float, float]:
+        """Level and new in scores of other weights: from there up no candidate is missing."""
+        pairs = [(old, new) for old, new in zip(self.lambdas, lambdas, strict=True) if old > 0]
+        if not self.level:
+            return 0.0, 0.0
+        if any(new <= 0 for _, new in pairs):
+            return np.inf, np.inf
+        up = max(old / new for old, new in pairs) * (1.0 + ROUNDING)
+        return self.level * up, self.new * up
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Market:
-    """All candidates of a window, aligned; float32, because only their order matters."""
+    """Candidates of a window, aligned and by row; float32, because only their order matters."""
 
-    rows: NDArray[np.int32]
-    new: NDArray[np.bool_]
-    host: NDArray[np.int32]
-    gain: NDArray[np.float32]
-    prices: list[NDArray[np.float32]]  # by unit of the scheme
-    expected: list[NDArray[np.float32]]
-    reach: list[NDArray[np.float32]]  # the best score the page can ever have, by unit
-    standing: NDArray[np.uint8]  # of every row, see `Standing`
-    left_out: Counter[LeftOut]
+    rows: NDArray[np.intp]
+    new: Mask  # never read
+    host: Ints
+    gain: Float32s
+    prices: list[Float32s]  # by unit of the scheme
+    expected: list[Float32s]
 
-    def live(self) -> NDArray[np.int64]:
-        """All live rows, candidates or not."""
-        return np.flatnonzero(self.standing & _LIVE_BIT)
+    def where(self, keep: Mask) -> Market:
+        """Some of them."""
+        return Market(
+            self.rows[keep], self.new[keep], self.host[keep], self.gain[keep],
+            [c[keep] for c in self.prices], [c[keep] for c in self.expected],
+        )  # fmt: skip
 
-    def standing_as(self, standing: Standing) -> NDArray[np.int64]:
-        """The rows that stand so."""
-        return np.flatnonzero((self.standing & (_LIVE_BIT - 1)) == standing)
-
-
-def survey(hot: np.ndarray, now: float, scheme: Scheme, rules: Rules) -> Market:
-    """Look at every row of `hot` (model.HOT) once, in chunks; O(n), 30 bytes a page beside it."""
-    n, k = len(hot), len(scheme.units)
-    m = Market(
-        rows=np.empty(n, np.int32),
-        new=np.empty(n, np.bool_),
-        host=np.empty(n, np.int32),
-        gain=np.empty(n, np.float32),
-        prices=[np.empty(n, np.float32) for _ in range(k)],
-        expected=[np.empty(n, np.float32) for _ in range(k)],
-        reach=[np.empty(n, np.float32) for _ in range(k)],
-        standing=np.empty(n, np.uint8),
-        left_out=Counter(),
-    )
-    end = 0
-    for start in range(0, n, CHUNK):
-        end = _chunk(hot[start : start + CHUNK], start, end, now, scheme, rules, m)
-    _trim(m, end)
-    counts = np.bincount(m.standing & (_LIVE_BIT - 1), minlength=len(Standing))
-    for standing, reason in _REASONS.items():
-        if counts[standing]:
-            m.left_out[reason] += int(counts[standing])
-    return m
-
-
-_STANDING_OF = np.full(256, Standing.NOT_LIVE, np.uint8)
-_STANDING_OF[[State.GONE, State.INACTIVE, State.ALIAS, State.REFUSED]] = Standing.RETURNING
-_STANDING_OF[State.NEW], _STANDING_OF[State.LIVE] = Standing.NEW, Standing.LIVE
-
-_REASONS = {
-    Standing.NOT_LIVE: LeftOut.NOT_LIVE,
-    Standing.RETURNING: LeftOut.NOT_LIVE,
-    Standing.VISITED: LeftOut.VISITED,
-    Standing.TOO_SOON: LeftOut.TOO_SOON,
-    Standing.RETRY_LATER: LeftOut.RETRY_LATER,
-    Standing.HOST_RESTING: LeftOut.HOST_RESTING,
-}
-
-
-def _chunk(
-    part: np.ndarray, start: int, end: int, now: float, scheme: Scheme, rules: Rules, m: Market
-) -> int:
-    """Judge and appraise one chunk; returns the new number of candidates."""
-    standing = _judge(part, now, scheme.hosts.capacity, rules)
-    m.standing[start : start + len(part)] = standing
-    plain = standing & (_LIVE_BIT - 1)
-    ok = np.flatnonzero((plain >= Standing.NEW) & (plain <= Standing.OVERDUE))
-    if not ok.size:
-        return end
-    to = slice(end, end + ok.size)
-    np.add(ok, start, out=m.rows[to], casting="same_kind")
-    seen = appraise(part, now, scheme, np.float32)
-    np.take(plain == Standing.NEW, ok, out=m.new[to], mode="clip")
-    np.take(part["host_id"], ok, out=m.host[to], mode="clip")
-    np.take(seen.gain, ok, out=m.gain[to], mode="clip")
-    for k, cost in enumerate(seen.costs):
-        np.take(cost.price, ok, out=m.prices[k][to], mode="clip")
-        np.take(cost.expected, ok, out=m.expected[k][to], mode="clip")
+    def score(self, lambdas: Sequence[float], per_price: bool) -> Float32s:
+        """Gain per price, the units' prices weighed by `lambdas`; or the gain."""
+        if not per_price:
+            return self.gain
         with np.errstate(over="ignore"):
-            np.take(seen.ceiling / seen.fullest[k], ok, out=m.reach[k][to], mode="clip")
-    return end + len(m.rows[to])
+            price = np.maximum(_weighed(self.prices, lambdas), np.float32(1e-30))
+            return np.divide(self.gain, price, dtype=np.float32)
+
+    def free(self, taken: Ints) -> Mask:
+        """Which of them are not among the rows `taken`."""
+        free = np.ones(self.rows.size, np.bool_)
+        at = np.searchsorted(self.rows, taken)
+        inside = at < self.rows.size
+        at = at[inside]
+        free[at[self.rows[at] == taken[inside]]] = False
+        return free
 
 
-def _judge(part: np.ndarray, now: float, capacity: Ints, rules: Rules) -> NDArray[np.uint8]:
-    """The standing of each row; the first reason that applies is the one counted."""
-    state, last = np.ascontiguousarray(part["state"]), np.ascontiguousarray(part["last"])
-    out: NDArray[np.uint8] = _STANDING_OF[state]
-    live, given_up = out == Standing.LIVE, out == Standing.RETURNING
-    age = now - last
-    if rules.pass_start is not None:
-        np.putmask(out, live & (last >= rules.pass_start), Standing.VISITED)
+def priced(
+    hot: Table, rows: NDArray[np.intp], now: float, scheme: Scheme, standings: Standings
+) -> Market:
+    """The exact numbers of these rows."""
+    n, units = rows.size, range(len(scheme.units))
+    gain, host = np.empty(n, np.float32), np.empty(n, np.int32)
+    prices = [np.empty(n, np.float32) for _ in units]
+    expected = [np.empty(n, np.float32) for _ in units]
+    for start in range(0, n, CHUNK):
+        to = slice(start, start + CHUNK)
+        part = hot[rows[to]]
+        seen = appraise(part, now, scheme, np.float32)
+        gain[to], host[to] = seen.gain, part["host_id"]
+        for k in units:
+            prices[k][to], expected[k][to] = seen.costs[k]
+    new = standings.of(rows) == Standing.NEW
+    return Market(rows, new, host, gain, prices, expected)
+
+
+def survey(
+    hot: Table, now: float, scheme: Scheme, standings: Standings, floor: Floor
+) -> tuple[Market, list[Float32s]]:
+    """All candidates whose scores reach the floor, and every row's reach by unit of the scheme.
+
+    Whether a candidate does is told exactly, but found out only for those whose bounds
+    (`appraise.glance`) leave it open. O(n), and 4 bytes a row and unit.
+    """
+    reach = [np.empty(len(hot), np.float32) for _ in scheme.units]
+    found = [np.zeros(0, np.intp)]
+    for start in range(0, len(hot), CHUNK):
+        to = slice(start, start + CHUNK)
+        seen = glance(hot[to], now, scheme)
+        for whole, part in zip(reach, seen.reach, strict=True):
+            whole[to] = part
+        standing = standings.of(to)
+        may = (standing >= Standing.NEW) & (standing <= Standing.OVERDUE)
+        new = standing == Standing.NEW
+        may &= seen.gain >= _needed(seen.prices, new, floor, scheme) * (1.0 - ROUNDING)
+        found.append(np.flatnonzero(may) + start)
+    market = priced(hot, np.concatenate(found), now, scheme, standings)
+    exact = market.gain >= _needed(market.prices, market.new, floor, scheme)
+    return (market if exact.all() else market.where(exact)), reach
+
+
+def _needed(prices: Sequence[Floats], new: Mask, floor: Floor, scheme: Scheme) -> Floats:
+    """The gain that each page needs to reach the floor."""
+    if not scheme.policy.per_price:
+        needed = np.full(new.size, floor.level, np.float32)
     else:
-        low, high = _gap(rules.min_gap, part), _gap(rules.max_gap, part)
-        np.putmask(out, live & (age > high), Standing.OVERDUE)
-        np.putmask(out, live & (age < low), Standing.TOO_SOON)
-    resting = capacity[np.ascontiguousarray(part["host_id"])] <= 0
-    waiting = np.ascontiguousarray(part["retry_at"]) > now
-    if resting.any() or waiting.any():
-        asked = out <= Standing.OVERDUE
-        np.putmask(out, given_up & (resting | waiting), Standing.NOT_LIVE)
-        asked &= out != Standing.NOT_LIVE
-        np.putmask(out, asked & resting, Standing.HOST_RESTING)
-        np.putmask(out, asked & waiting, Standing.RETRY_LATER)
-    np.bitwise_or(out, live.view(np.uint8) << 4, out=out)
-    return out
+        with np.errstate(over="ignore"):
+            needed = np.float32(floor.level) * _weighed(prices, floor.lambdas)
+    if floor.new < floor.level and new.any():
+        needed[new] *= np.float32(floor.new / floor.level)
+    return needed
 
 
-def _gap(gap: float | Floats, part: np.ndarray) -> float | Floats:
-    return gap if isinstance(gap, float | int) else gap[np.ascontiguousarray(part["page_type"])]
-
-
-def _trim(m: Market, end: int) -> None:
-    m.rows, m.new, m.host, m.gain = m.rows[:end], m.new[:end], m.host[:end], m.gain[:end]
-    for columns in (m.prices, m.expected, m.reach):
-        columns[:] = [c[:end] for c in columns]
+def _weighed(prices: Sequence[Floats], lambdas: Sequence[float]) -> Floats:
+    """One price for several caps."""
+    used = [(x, p) for x, p in zip(lambdas, prices, strict=True) if x]
+    if len(used) == 1 and used[0][0] == 1.0:
+        return used[0][1]
+    return sum((np.float32(x) * p for x, p in used), np.zeros_like(prices[0]))

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recrawl.plan.sizes import Ints, Means, group_key, runs
+import numpy as np
+
+from recrawl.plan.sizes import Ints, Means, group_key
 from recrawl.plan.tariff import Quote, Tariff
 
 FULL, NOT_MODIFIED, FAILED = 0, 1, 2  # what a charge was for
@@ -66,13 +68,11 @@ class Charges:
     def expected(self, tariff: Tariff, mode: str, host_id: Ints, page_type: Ints) -> Quote:
         """Expected microcredits of a full answer, a 304 and a failure, aligned with the pages."""
         listed = tariff.listed(mode)
-        kinds, of = runs(group_key(host_id.astype("i8"), page_type))
-        full = self.groups.many(kinds, self.types.many(kinds % 65536, listed[FULL]))[of]
-        hosts, back = runs(host_id)
+        above = self.types.many(page_type, listed[FULL])
         return Quote(
-            full,
-            self.unchanged.many(hosts, listed[NOT_MODIFIED])[back],
-            self.failed.many(hosts, listed[FAILED])[back],
+            self.groups.many(group_key(host_id.astype(np.int64), page_type), above),
+            self.unchanged.many(host_id, listed[NOT_MODIFIED]),
+            self.failed.many(host_id, listed[FAILED]),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.plan.charges import Charges
+from recrawl.plan.groups import Groups
 from recrawl.plan.sizes import SizeModel
 from recrawl.plan.tariff import SLOT, Quote, Tariff, quote
 from recrawl.poisson import Floats
@@ -75,11 +76,32 @@ class PriceBook:
 
     def quote(self, unit: Unit, host_id: Ints, page_type: Ints, body: Floats) -> Quote:
         """Expected amounts of `unit` for a visit to each page; `body` 0 = not yet known."""
-        sizes = self.sizes.expected(host_id, page_type, body)
+        return self.of_groups(unit, Groups(host_id, page_type), np.asarray(body, np.float64))
+
+    def of_groups(self, unit: Unit, pages: Groups, body: Floats) -> Quote:
+        """The same of pages whose groups are known, in the precision of `body`."""
         if unit is Unit.BYTES:
-            return sizes
-        millis = self.sizes.millis(host_id)
-        asked = (unit, host_id, page_type, sizes, millis)
+            return self.sizes.of_groups(pages, body)
+        bill = pages.by_group(lambda host, kind: self._bill(unit, host, kind), body.dtype)
+        if len(bill) == 3:
+            return Quote(*bill)
+        sizes = self.sizes.of_groups(pages, body)
+        return Quote(*(bill[i] + bill[i + 3] * size for i, size in enumerate(sizes)))
+
+    def _bill(self, unit: Unit, host_id: Ints, page_type: Ints) -> tuple[Floats, ...]:
+        """What is billed by group: flat amounts of a full answer, a 304 and a failure, then, where
+        there are any, those of each byte. (No tariff's bill is more than linear in bytes.)
+        """
+        none = np.zeros(host_id.size)
+        flat, with_a_byte = (
+            self._billed(unit, host_id, page_type, Quote(*(none + n,) * 3)) for n in (0.0, 1.0)
+        )
+        a_byte = [b - a for a, b in zip(flat, with_a_byte, strict=True)]
+        return (*flat, *a_byte) if any(x.any() for x in a_byte) else tuple(flat)
+
+    def _billed(self, unit: Unit, host_id: Ints, page_type: Ints, sizes: Quote) -> Quote:
+        """What visits of that many bytes are billed, each by the tariff of its host."""
+        asked = (unit, host_id, page_type, sizes, self.sizes.millis(host_id))
         out = self._by_mode(self.tariffs[0], *asked)
         for index, tariff in enumerate(self.tariffs[1:], start=1):
             hosts = [h for h, i in self.tariff_of.items() if i == index]

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.model import Purpose
+from recrawl.model import Purpose, Table
 from recrawl.plan.appraise import Scheme, appraise
-from recrawl.plan.candidates import LeftOut, Market, Rules, Standing, survey
-from recrawl.plan.reserves import RETURNS, draw_verification, longest_first
-from recrawl.plan.select import buy, shadow_prices
+from recrawl.plan.candidates import survey
+from recrawl.plan.floor import Sample
+from recrawl.plan.left_out import count_left_out
+from recrawl.plan.reserves import RETURNS, draw_verification
+from recrawl.plan.sale import Sale, hold, hosts_below
+from recrawl.plan.select import TooHigh
+from recrawl.plan.standing import LeftOut, Rules, Standing, Standings
 from recrawl.plan.window import Rows, Window
 from recrawl.poisson import Floats
 from recrawl.units import Unit
@@ -45,7 +50,7 @@ class PlanResult:
 
 
 def plan_cycle(
-    hot: np.ndarray,
+    hot: Table,
     now: float,
     *,
     scheme: Scheme,
@@ -55,29 +60,38 @@ def plan_cycle(
 ) -> PlanResult:
     """Choose the visits of the window that begins at `now`.
 
-    `hot`: model.HOT, sorted by host; `budget`: what this window may spend by unit (units of
-    `scheme.units`; a unit without an entry is not limited). Without a budget, and in one pass
+    `hot`: rows of model.HOT, sorted by host; `budget`: what this window may spend by unit (units
+    of `scheme.units`; a unit without an entry is not limited). Without a budget, and in one pass
     (`rules.pass_start`), there are no reserves: every page that may be visited is, as far as
-    caps and hosts allow. O(n) and about 35 bytes a page of memory.
+    caps and hosts allow. O(n); 5 bytes a page of memory beside those of what may be bought.
     """
-    market = survey(hot, now, scheme, rules)
+    standings = Standings(hot, now, scheme.hosts.capacity, rules)
+    sample = Sample.of(hot, now, scheme, standings)
     window = Window(scheme, budget)
-    missing = 0
-    if rules.pass_start is None and budget:
-        missing = _verification(hot, now, market, window, rules, rng)
-        _reestimation(hot, now, market, window, rules, rng)
-    free = _free(market, window)
-    lambdas = _lambdas(market, window, scheme, free)
-    score = _score(market, lambdas, scheme)
-    bar = _best_buys(market, window, rules, score, free, rng)
-    _count_left_out(market, lambdas, score, bar, window)
-    return _result(hot, now, window, market, lambdas, bar, missing, rules, rng)
+    missing, one_pass = 0, rules.pass_start is not None
+    if not one_pass and budget:
+        missing = _verification(hot, now, standings, window, rules, rng)
+        _reestimation(hot, now, standings, sample, window, rules, rng)
+    discovery = _discovery(standings, sample, window, rules, rng)
+    floor = sample.floor(window, rules.shares.discovery)
+    while True:
+        market, reach = survey(hot, now, scheme, standings, floor)
+        below = partial(hosts_below, hot, standings, market, window.capacity.size)
+        try:
+            sale = hold(
+                market, window.copy(), floor, below, discovery=discovery, one_pass=one_pass
+            )
+        except TooHigh:
+            floor = floor.lower()
+        else:
+            left_out = count_left_out(sale, standings, reach)
+            return _result(hot, now, sale, left_out, missing, rules, rng)
 
 
 def _verification(
-    hot: np.ndarray,
+    hot: Table,
     now: float,
-    m: Market,
+    standings: Standings,
     w: Window,
     rules: Rules,
     rng: np.random.Generator,
@@ -86,20 +100,20 @@ def _verification(
 
     Returns how many draws can't be visited now (failing, just visited, or hosts that are full).
     """
-    live, share = m.live(), w.share(rules.shares.verification)
+    live, share = standings.live(), w.share(rules.shares.verification)
     means = _draw_costs(hot[live[:: max(1, live.size // DRAWN_TO_PRICE)]], now, w.scheme, rules)
     wanted = [b / max(mean, 1e-9) for b, mean in zip(share, means, strict=True)]
     drawn = draw_verification(live, 1.0, min(wanted), rng)
-    standing = m.standing[drawn] % 16
+    standing = standings.of(drawn)
     able = drawn[(standing == Standing.LIVE) | (standing == Standing.OVERDUE)]
-    rows, host, costs = w.afford(hot, now, able, w.left)
+    rows, host, costs, _ = w.afford(hot, now, able, w.left)
     w.take(rows, Purpose.VERIFICATION, host, costs)
     return drawn.size - rows.size
 
 
-def _draw_costs(some: np.ndarray, now: float, scheme: Scheme, rules: Rules) -> list[float]:
+def _draw_costs(some: Table, now: float, scheme: Scheme, rules: Rules) -> list[float]:
     """Mean expected cost of a verification draw by unit: some are sent without validators."""
-    if not some.size:
+    if not len(some):
         return [1.0] * len(scheme.units)
     seen = appraise(some, now, scheme, np.float64)
     bare = rules.shares.unconditional
@@ -110,128 +124,55 @@ def _draw_costs(some: np.ndarray, now: float, scheme: Scheme, rules: Rules) -> l
 
 
 def _reestimation(
-    hot: np.ndarray, now: float, m: Market, w: Window, rules: Rules, rng: np.random.Generator
+    hot: Table,
+    now: float,
+    standings: Standings,
+    sample: Sample,
+    w: Window,
+    rules: Rules,
+    rng: np.random.Generator,
 ) -> None:
     """Live pages past max_gap, longest first, and a tenth for those that were given up."""
     part = rules.shares.reestimation
     for standing, share in ((Standing.RETURNING, RETURNS), (Standing.OVERDUE, 1.0 - RETURNS)):
-        rows = np.setdiff1d(m.standing_as(standing), w.rows(), assume_unique=True)
         budgets = w.share(part * share)
-        if not rows.size or min(budgets) <= 0:
+        if not standings.counts[standing] or min(budgets) <= 0:
             continue
-        budgets = _rounded(budgets, m.expected, w, rng)
-        seen = np.maximum(hot["last"][rows], hot["retry_at"][rows])
-        cheapest = [float(c.min()) if c.size else 1.0 for c in m.expected]
-        count = min(b / max(c, 1e-9) for b, c in zip(budgets, cheapest, strict=True))
-        rows = longest_first(rows, seen, int(min(count + 1, rows.size)))
-        rows, host, costs = w.afford(hot, now, rows, budgets)
-        w.take(rows, Purpose.REESTIMATION, host, costs)
-
-
-def _free(m: Market, w: Window) -> NDArray[np.bool_]:
-    """Which candidates no reserve has taken yet."""
-    free = np.ones(m.rows.size, np.bool_)
-    taken = w.rows()
-    at = np.searchsorted(m.rows, taken)
-    inside = at < m.rows.size
-    at = at[inside]
-    free[at[m.rows[at] == taken[inside]]] = False
-    return free
-
-
-def _lambdas(m: Market, w: Window, scheme: Scheme, free: NDArray[np.bool_]) -> list[float]:
-    """Weights of the caps' prices in the score: the shadow prices where several caps may bind."""
-    count = len(scheme.units)
-    spent = min(w.left) <= 0  # of some cap: nothing can be bought at any price
-    if count == 1 or spent or not scheme.policy.per_price or not m.gain.size:
-        return [1.0] + [0.0] * (count - 1)
-    gain = np.where(free, m.gain, np.float32(0.0))
-    found = shadow_prices(gain, m.prices, m.expected, w.left)
-    return found if any(found) else [1.0] + [0.0] * (count - 1)
-
-
-def _score(m: Market, lambdas: list[float], scheme: Scheme) -> NDArray[np.float32]:
-    if not scheme.policy.per_price:
-        return m.gain
-    price = np.zeros_like(m.gain)
-    for weight, each in zip(lambdas, m.prices, strict=True):
-        price += np.float32(weight) * each
-    with np.errstate(over="ignore"):
-        return np.divide(m.gain, np.maximum(price, 1e-30), dtype=np.float32)
+        means = sample.mean_costs()
+        budgets = _rounded(budgets, means, w, rng)
+        visits = min(b / max(mean, 1e-9) for b, mean in zip(budgets, means, strict=True))
+        at_most = 2 + int(min(2.0 * visits, standings.counts[standing]))
+        while True:
+            rows = standings.longest(standing, hot, w.rows(), at_most)
+            able, host, costs, more = w.afford(hot, now, rows, budgets)
+            if not more or rows.size < at_most:
+                break
+            at_most *= 4  # they are cheaper than most, or their hosts are full
+        w.take(able, Purpose.REESTIMATION, host, costs)
 
 
 def _rounded(
-    budgets: list[float], costs: list[NDArray[np.float32]], w: Window, rng: np.random.Generator
+    budgets: list[float], means: list[float], w: Window, rng: np.random.Generator
 ) -> list[float]:
     """A share with a random part of one visit on top, never more than is left.
 
     A share that is smaller than one visit would never buy any; so it buys one now and then, and
-    the mean number of visits is what the share pays for.
+    the mean number of visits is what the share pays for. `means`: of a visit's cost.
     """
     u = float(rng.random())
-    means = [float(c.mean()) if c.size else 0.0 for c in costs]
     return [min(b + u * c, left) for b, c, left in zip(budgets, means, w.left, strict=True)]
 
 
-def _best_buys(
-    m: Market,
-    w: Window,
-    rules: Rules,
-    score: NDArray[np.float32],
-    free: NDArray[np.bool_],
-    rng: np.random.Generator,
-) -> float:
-    """Discovery's share by score among new pages, then everything by score. Returns the bar."""
-    if rules.pass_start is None:
-        free &= score > 0
-    if np.isfinite(min(w.left)):
-        new = np.flatnonzero(free & m.new)
-        budgets = w.share(rules.shares.discovery)
-        if new.size and min(budgets) > 0:
-            budgets = _rounded(budgets, [c[new] for c in m.expected], w, rng)
-        _buy_from(new, m, w, score, budgets, free)
-    return _buy_from(np.flatnonzero(free), m, w, score, w.left, free)
-
-
-def _buy_from(
-    pool: Rows,
-    m: Market,
-    w: Window,
-    score: NDArray[np.float32],
-    budgets: list[float],
-    free: NDArray[np.bool_],
-) -> float:
-    whole = pool.size == m.rows.size
-    costs = m.expected if whole else [c[pool] for c in m.expected]
-    host = m.host if whole else m.host[pool]
-    chosen, bar = buy(score if whole else score[pool], costs, budgets, host, w.capacity)
-    picked = chosen if whole else pool[chosen]
-    free[picked] = False
-    for purpose, mine in ((Purpose.DISCOVERY, m.new[picked]), (Purpose.BEST_BUY, ~m.new[picked])):
-        at = picked[mine]
-        w.take(m.rows[at], purpose, m.host[at], [c[at] for c in m.expected])
-    return bar
-
-
-def _count_left_out(
-    m: Market, lambdas: list[float], score: NDArray[np.float32], bar: float, w: Window
-) -> None:
-    """Say of each candidate not bought why: hosts full, too fast, too fresh, or over budget."""
-    rest = _free(m, w)
-    full = rest & (w.capacity[m.host] <= 0) & (score >= bar)
-    new = rest & ~full & m.new
-    over = rest & ~full & ~m.new & (score >= bar) & (score > 0)
-    low = rest & ~full & ~m.new & ~over
-    k = max(range(len(lambdas)), key=lambdas.__getitem__)
-    level = bar * lambdas[k]
-    fast = int(np.count_nonzero(low & (m.reach[k] < level)))
-    counts = {
-        LeftOut.HOST_FULL: int(np.count_nonzero(full)),
-        LeftOut.OVER_BUDGET: int(np.count_nonzero(new) + np.count_nonzero(over)),
-        LeftOut.TOO_FAST: fast,
-        LeftOut.TOO_FRESH: int(np.count_nonzero(low)) - fast,
-    }
-    m.left_out.update({reason: n for reason, n in counts.items() if n})
+def _discovery(
+    standings: Standings, sample: Sample, w: Window, rules: Rules, rng: np.random.Generator
+) -> list[float] | None:
+    """What pages never read may take before all others; None where nothing is limited."""
+    if not np.isfinite(min(w.left)):
+        return None
+    budgets = w.share(rules.shares.discovery)
+    if standings.counts[Standing.NEW] and min(budgets) > 0:
+        budgets = _rounded(budgets, sample.mean_costs(new=True), w, rng)
+    return budgets
 
 
 def _serving_order(purposes: NDArray[np.uint8], scores: Floats) -> Rows:
@@ -241,19 +182,17 @@ def _serving_order(purposes: NDArray[np.uint8], scores: Floats) -> Rows:
 
 
 def _result(
-    hot: np.ndarray,
+    hot: Table,
     now: float,
-    w: Window,
-    m: Market,
-    lambdas: list[float],
-    bar: float,
+    sale: Sale,
+    left_out: Counter[LeftOut],
     missing: int,
     rules: Rules,
     rng: np.random.Generator,
 ) -> PlanResult:
     """Put the visits in serving order and state their numbers in full precision."""
-    scheme = w.scheme
-    rows = w.rows()
+    w, lambdas, bar = sale.window, sale.lambdas, sale.bar
+    scheme, rows = w.scheme, w.rows()
     purposes = w.purposes()
     seen = appraise(hot[rows], now, scheme, np.float64)
     binding = max(range(len(lambdas)), key=lambdas.__getitem__)
@@ -276,6 +215,6 @@ def _result(
         expected={
             u: float(c.expected.sum()) for u, c in zip(scheme.units, seen.costs, strict=True)
         },
-        left_out=m.left_out,
+        left_out=left_out,
         missing_draws=missing,
     )

@@ -159,6 +159,33 @@ def answer_shares(a: ArrayLike, b: ArrayLike, tau: ArrayLike) -> tuple[Floats, F
     return np.fmax(expected - k.a * (k.z / (1.0 + k.z)) * k.s, 0.0), expected
 
 
+def least_answer_share(a: Floats, b: Floats, tau: Floats) -> Floats:
+    """No more than the marginal share of `answer_shares`, without a logarithm; beliefs in bounds.
+
+    With w = tau/(b + tau) that share is `a(a+1) int_0^w v (1-v)^(a-1) dv`, and up to a = 1 at
+    least `y = a(a+1)/2 w^2`; beyond, `y/((1+t)(1+t/2))` with t = (a-1)w. The same at a = 1.
+    """
+    w = tau / (b + tau)
+    t = np.maximum(a - 1.0, 0.0) * w
+    w *= w
+    least: Floats = 0.5 * a * (a + 1.0) * w / ((1.0 + t) * (1.0 + 0.5 * t))
+    return least
+
+
+def freshness_bound(a: Floats, b: Floats, tau: Floats) -> Floats:
+    """No less than `freshness_index`, without a logarithm; beliefs in bounds.
+
+    The index is `a b int_0^w v (1-v)^(a-2) dv`. The power is at most that of a = 0, which gives
+    `a b (z - log(1+z))`, and at most that of a = 1 times `(1+z)^(1-a)` where a < 1, which gives
+    `a b (log(1+z) - w)`; `2z/(2+z) <= log(1+z) <= z/sqrt(1+z)`. Twice the index at most, nearly.
+    """
+    z = tau / b
+    s = 1.0 + z
+    slower = s * (1.0 + np.sqrt(s)) / (1.0 + np.maximum(1.0 - a, 0.0) * z)
+    most: Floats = a * tau * (z / np.maximum(slower, 1.0 + s))
+    return most
+
+
 def age_index(a: ArrayLike, b: ArrayLike, tau: ArrayLike) -> Floats:
     """`tau^2/2 - tau J + int J`, seconds squared: for goals that count the age of stale copies.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.model import WireCost
+from recrawl.plan.groups import Groups
 from recrawl.plan.tariff import Quote
 from recrawl.poisson import Floats
 
@@ -131,28 +132,34 @@ class SizeModel:
         Arrays aligned with the pages; `body` 0 = the group's mean. A failure is taken to
         transfer about what a 304 does.
         """
-        hosts, back = runs(host_id)
-        connect = self.connect_bytes(hosts)[back]
-        small = self.unchanged.many(hosts, NOT_MODIFIED)[back] + connect
-        full = self.expected_body(host_id, page_type, body) + connect
-        full = np.maximum(full, small)  # a 304 is never dearer than its page
+        return self.of_groups(Groups(host_id, page_type), np.asarray(body, np.float64))
+
+    def of_groups(self, pages: Groups, body: Floats) -> Quote:
+        """The same of pages whose groups are known, in the precision of `body`."""
+        connect = pages.by_host(self.connect_bytes, body.dtype)
+        small = connect + pages.by_host(lambda h: self.unchanged.many(h, NOT_MODIFIED), body.dtype)
+        full = self._body(pages, body) + connect
+        np.maximum(full, small, out=full)  # a 304 is never dearer than its page
         return Quote(full, small, small)
 
     def expected_body(self, host_id: Ints, page_type: Ints, body: Floats) -> Floats:
         """Bytes of a full answer, handshake left out: the page's own, else its group's mean."""
-        full = np.asarray(body, np.float64)
-        unknown = np.flatnonzero(~(full > 0))
-        if unknown.size:
-            full = full.copy()
-            kinds, of = runs(group_key(host_id[unknown].astype(np.int64), page_type[unknown]))
-            above = self.types.many(kinds % 65536, FULL)
-            full[unknown] = self.groups.many(kinds, above)[of]
-        return full
+        return self._body(Groups(host_id, page_type), np.asarray(body, np.float64))
+
+    def _body(self, pages: Groups, body: Floats) -> Floats:
+        known = body > 0
+        if known.all():
+            return body
+        (mean,) = pages.by_group(self._group_bodies, body.dtype)
+        return np.where(known, body, mean)
+
+    def _group_bodies(self, host_id: Ints, page_type: Ints) -> tuple[Floats]:
+        above = self.types.many(page_type, FULL)
+        return (self.groups.many(group_key(host_id.astype(np.int64), page_type), above),)
 
     def millis(self, host_id: Ints) -> Floats:
         """Expected milliseconds of a visit."""
-        hosts, back = runs(host_id)
-        return self.latency.many(hosts, MILLIS)[back]
+        return self.latency.many(host_id, MILLIS)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything learned, as JSON can hold it."""
@@ -168,16 +175,3 @@ class SizeModel:
             rows = data.get(name, [])
             getattr(model, name).sums = {int(k): (float(n), float(t)) for k, n, t in rows}
         return model
-
-
-def runs(keys: Ints) -> tuple[Ints, Ints]:
-    """The distinct neighbours of `keys` and, for each key, the index of its own.
-
-    Pages come sorted by host, so that looking up one key a run spares nearly all look-ups.
-    """
-    if not keys.size:
-        return keys, np.zeros(0, np.intp)
-    new = np.empty(keys.size, np.bool_)
-    new[0] = True
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    return keys[new], np.cumsum(new) - 1

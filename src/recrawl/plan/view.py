@@ -15,7 +15,10 @@ UNBOUNDED = 1e28  # stands for infinity: still finite in float32, times any valu
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Aligned columns of the pages that may be visited now; times and scales in seconds."""
+    """Aligned columns of the pages that may be visited now; times and scales in seconds.
+
+    Beliefs are within the bounds that `gain` names.
+    """
 
     a: Floats  # belief of the record's change rate: Gamma shape
     b: Floats  # and its inverse scale
@@ -45,6 +48,9 @@ class Policy(Protocol):
 
     def gain(self, view: View) -> Floats:
         """What a visit now is worth, value included."""
+
+    def bound(self, view: View) -> Floats:
+        """No less than `gain`, by a few multiplications: most pages need no closer look."""
 
     def first(self, view: View, horizon: float) -> Floats:
         """What the first reading of a never-read page is worth, over `horizon` seconds."""

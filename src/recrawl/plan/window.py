@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.model import Purpose
+from recrawl.model import Purpose, Table
 from recrawl.plan.appraise import Scheme, appraise
 from recrawl.plan.select import within_capacity
 from recrawl.poisson import Floats
@@ -27,6 +28,12 @@ class Window:
         self.capacity = scheme.hosts.capacity.astype(np.int64)
         self.taken: list[tuple[Rows, Purpose]] = []
 
+    def copy(self) -> Window:
+        """What is taken from it is not taken from this one."""
+        other = copy(self)
+        other.taken = list(self.taken)
+        return other
+
     def take(self, rows: Rows, purpose: Purpose, host: Rows, costs: list[Floats]) -> None:
         """Buy these rows: their cost and their hosts' slots are gone."""
         self.taken.append((rows, purpose))
@@ -42,9 +49,11 @@ class Window:
         return [min(b * part, left) for b, left in zip(self.budgets, self.left, strict=True)]
 
     def afford(
-        self, hot: np.ndarray, now: float, rows: Rows, budgets: list[float]
-    ) -> tuple[Rows, Rows, list[Floats]]:
-        """The first of `rows`, in order, that budgets and hosts can take; hosts and costs."""
+        self, hot: Table, now: float, rows: Rows, budgets: list[float]
+    ) -> tuple[Rows, Rows, list[Floats], bool]:
+        """The first of `rows`, in order, that budgets and hosts can take; hosts and costs; whether
+        the budgets could take more.
+        """
         host = hot["host_id"][rows]
         keep = within_capacity(host, self.capacity)
         rows, host = rows[keep], host[keep]
@@ -54,7 +63,7 @@ class Window:
         for cost, budget in zip(costs, budgets, strict=True):
             ok &= np.cumsum(cost) <= budget
         n = rows.size if ok.all() else int(np.argmin(ok))
-        return rows[:n], host[:n], [c[:n] for c in costs]
+        return rows[:n], host[:n], [c[:n] for c in costs], n == rows.size
 
     def rows(self) -> Rows:
         """All rows taken, in the order of taking."""

@@ -25,6 +25,11 @@ class Age(Unbounded):
         gain: Floats = view.value * age_index(view.a, view.b, view.tau).astype(view.tau.dtype)
         return gain
 
+    def bound(self, view: View) -> Floats:
+        """S falls by at most a/b a second."""
+        share = np.minimum(view.a * (view.tau / view.b) * (2.0 / 3.0), 1.0)
+        return view.value * (0.5 * view.tau * view.tau * share)
+
     def first(self, view: View, horizon: float) -> Floats:
         """A never-read page counts as one that has been wrong for `horizon` seconds."""
         return view.value * np.float32(0.5 * horizon * horizon)

@@ -23,6 +23,12 @@ class Events:
         """Marginal changes that a visit now detects, times value."""
         return view.value * events_index(view.a, view.b, view.tau)
 
+    def bound(self, view: View) -> Floats:
+        """The expectation of `min(x^2/2, 0.3 x, 1)`, none of which is below g(x)."""
+        mean = view.a * (view.tau / view.b)
+        pairs = 0.5 * (mean + view.tau / view.b)
+        return view.value * np.minimum(mean * np.minimum(pairs, 0.3), 1.0)
+
     def first(self, view: View, horizon: float) -> Floats:
         """Chance that the page changes within the horizon of its first reading, times value."""
         return view.value * -np.expm1(-(view.a / view.b) * horizon)

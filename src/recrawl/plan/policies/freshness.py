@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.plan.gain import freshness_index
+from recrawl.plan.gain import freshness_bound, freshness_index
 from recrawl.plan.view import UNBOUNDED, View
 from recrawl.poisson import Floats, fresh_time
 
@@ -22,6 +22,10 @@ class Freshness:
     def gain(self, view: View) -> Floats:
         """Seconds of freshness that a visit now buys, times value."""
         return view.value * freshness_index(view.a, view.b, view.tau)
+
+    def bound(self, view: View) -> Floats:
+        """Of the index."""
+        return view.value * freshness_bound(view.a, view.b, view.tau)
 
     def first(self, view: View, horizon: float) -> Floats:
         """Fresh seconds that a first reading gives within the horizon, times value."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from recrawl.plan.gain import harmonic_index
 from recrawl.plan.policies.base import Unbounded
 from recrawl.plan.view import View
@@ -21,6 +23,10 @@ class Harmonic(Unbounded):
     def gain(self, view: View) -> Floats:
         """Expected stale seconds so far, times value."""
         return view.value * harmonic_index(view.a, view.b, view.tau)
+
+    def bound(self, view: View) -> Floats:
+        """S falls by at most a/b a second."""
+        return view.value * (view.tau * np.minimum(0.5 * view.a * (view.tau / view.b), 1.0))
 
     def first(self, view: View, horizon: float) -> Floats:
         """Fresh seconds that a first reading gives within the horizon, times value."""
