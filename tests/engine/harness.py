@@ -156,7 +156,7 @@ class Play:
         wrong = check(self.crawl)
         assert not wrong, wrong
         rows = self.crawl.mirror.rows
-        mine = rows[np.lexsort((rows["key"], rows["host_id"]))]
+        mine = rows[np.lexsort((rows["key"], rows["host_id"]))].array()
         kept_rows = self.store.scan_hot()
         # A start shortens pauses that the clock's step back made too long; only RAM need know.
         for time in ("last", "retry_at"):

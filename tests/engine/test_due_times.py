@@ -70,7 +70,7 @@ class Watch:
         """What was left out was not due."""
         play = self.play
         mirror = play.crawl.mirror
-        closed = {(int(r["host_id"]), int(r["key"])) for r in mirror.rows[mirror.bought]}
+        closed = {(int(r["host_id"]), int(r["key"])) for r in mirror.rows[mirror.bought].array()}
         bars = bars_of(play.store.meta())
         for page in list(play.store.iter_pages()):
             key = page.host_id, page.key

@@ -13,7 +13,8 @@ from recrawl.engine.next_state import PERMANENT
 from recrawl.engine.project import Project, Timing
 from recrawl.frontier.politeness import clamp, ready_at
 from recrawl.learn.prior import GroupPrior
-from recrawl.model import Entry, Host, Reservation, Verdict, Writes
+from recrawl.model import Columns, Entry, Host, Reservation, Verdict, Writes
+from recrawl.model.rows import NEVER
 from recrawl.plan.charges import Charges, told_of
 from recrawl.plan.sizes import SizeModel
 
@@ -39,13 +40,14 @@ def rebuild(
     crawl = Crawl(
         project,
         hosts,
-        without_future(hot, project.timing, now),
+        hot,
         first_lease=int(now * 1000) << 10,
         prior=learned_prior(learned, "prior"),
         validators=learned_prior(learned, "validators"),
         sizes=SizeModel.from_dict(learned["sizes"]) if "sizes" in learned else None,
         charges=charges_of(meta, learned),
     )
+    without_future(crawl.mirror.rows, project.timing, now)
     ready: dict[str, float] = {}  # origins of one hostname share its pace: the latest counts
     for host in crawl.hosts.values():
         clamp(host, now, project.pace)
@@ -60,15 +62,14 @@ def rebuild(
     return crawl, writes
 
 
-def without_future(hot: np.ndarray, timing: Timing, now: float) -> np.ndarray:
+def without_future(rows: Columns, timing: Timing, now: float) -> None:
     """After the wall clock stepped back: no page was read later than now, none waits for longer
     than it could have been told to. Harmless at any other time.
     """
-    out = hot.copy()
-    out["last"][hot["last"] > now] = now - 1.0  # before a pass that begins now
+    last, retry_at = rows["last"], rows["retry_at"]
+    last[last > now] = now - 1.0  # before a pass that begins now
     longest = max(timing.retry_cap, timing.recheck_cap, timing.recheck * PERMANENT)
-    out["retry_at"] = np.minimum(hot["retry_at"], now + longest)
-    return out
+    np.minimum(retry_at, np.uint32(min(now + longest, NEVER)), out=retry_at)
 
 
 def unknown(lost: Reservation) -> Entry:

@@ -111,7 +111,8 @@ def _in_step(crawl: Crawl, item: Planned, does: str) -> Iterator[str]:
     if row < 0:
         yield f"page {(page.host_id, page.key)} {does}, but isn't known"
         return
-    mine, held = np.array([hot_row(page)], HOT)[0], crawl.mirror.rows[row]
+    mine = np.array([hot_row(page)], HOT)[0]
+    held = crawl.mirror.rows[row : row + 1].array()[0]
     for time in ("last", "retry_at"):  # a start brings times down after the clock stepped back
         mine[time] = min(mine[time], held[time])
     if mine != held:

@@ -10,7 +10,7 @@ import numpy as np
 from recrawl.engine.crawl import Crawl, hostname
 from recrawl.engine.scheme import price_book, units_of
 from recrawl.frontier.politeness import effective_delay
-from recrawl.model import HAS_VALIDATOR, State
+from recrawl.model import HAS_VALIDATOR, State, Table
 from recrawl.plan.allocate import Pages, curve
 from recrawl.plan.budget import Cap
 from recrawl.units import DAY, HOUR, WEEK, Unit
@@ -90,7 +90,7 @@ def tightest(crawl: Crawl, whole: dict[Unit, float]) -> Cap | None:
     return max(steady, key=lambda c: whole[c.unit] / max(per_day(c), 1e-9), default=None)
 
 
-def _politeness(crawl: Crawl, rows: np.ndarray) -> tuple[float, str]:
+def _politeness(crawl: Crawl, rows: Table) -> tuple[float, str]:
     """How long the hostname that takes longest is busy with one pass, and its largest origin.
 
     The origins of one hostname share its pace.
@@ -121,7 +121,7 @@ def _binding(
     return f"politeness: {slowest} can't be asked faster; the cap of {cap} leaves room"
 
 
-def _fresh(crawl: Crawl, rows: np.ndarray, full: Any, a_day: float) -> tuple[AtBudget, ...]:
+def _fresh(crawl: Crawl, rows: Table, full: Any, a_day: float) -> tuple[AtBudget, ...]:
     """Best possible and even visits at half, once and twice the budget."""
     group = rows["host_id"], rows["page_type"]
     a, b = crawl.prior.complete(rows["a"], rows["b"], *group)

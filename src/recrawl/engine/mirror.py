@@ -1,14 +1,16 @@
-"""The pages in RAM, a cache: one HOT row a page and the exact index that finds it."""
+"""The pages in RAM, a cache: HOT's columns and the exact index that finds a page's row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recrawl.frontier.seen import SeenIndex
-from recrawl.model import HOT, Page, hot_row
+from recrawl.model import HOT, Columns, Page, Table, hot_row
 from recrawl.model.rows import NEVER
 
 MOST_ATTEMPTS = 3  # of one page in one window
@@ -16,24 +18,25 @@ CLOSED = 128
 
 
 class Mirror:
-    """Rows of `model.HOT` with room to grow; row numbers are stable while the process lives.
+    """Columns of `model.HOT` with room to grow; row numbers are stable while the process lives.
 
     No page is bought twice in a window, but for one that its host put off (429, 503): that may
     be asked again, `MOST_ATTEMPTS` times in all.
     """
 
-    def __init__(self, hot: np.ndarray) -> None:
+    def __init__(self, hot: Table) -> None:
         """`hot`: all pages, sorted by (host_id, key), as `Store.scan_hot` gives them."""
         self.n = len(hot)
-        self._rows = np.zeros(max(1024, self.n + self.n // 8), dtype=HOT)
-        self._rows[: self.n] = hot
-        self._bought = np.zeros(len(self._rows), dtype=np.uint8)  # attempts, and the CLOSED bit
-        self.seen = SeenIndex.from_sorted(hot["host_id"], hot["key"])
+        self._room = max(1024, self.n + self.n // 8)
+        self._columns = {name: _longer(hot[name], self._room) for name in HOT.names or ()}
+        self._bought = np.zeros(self._room, np.uint8)  # attempts, and the CLOSED bit
+        rows = self.rows
+        self.seen = SeenIndex.from_sorted(rows["host_id"], rows["key"])
 
     @property
-    def rows(self) -> np.ndarray:
-        """A view of the live rows, dtype HOT, shape (n,)."""
-        return self._rows[: self.n]
+    def rows(self) -> Columns:
+        """A view of the live rows."""
+        return Columns(self._columns, slice(0, self.n))
 
     @property
     def bought(self) -> np.ndarray:
@@ -46,10 +49,10 @@ class Mirror:
 
     def add(self, page: Page) -> int:
         """Append a page that is not known yet; returns its row number."""
-        if self.n == len(self._rows):
+        if self.n == self._room:
             self._grow()
         row = self.n
-        self._rows[row] = hot_row(page)
+        self._write(row, page)
         self._bought[row] = 0
         self.n += 1
         self.seen.add(page.host_id, page.key, row)
@@ -60,7 +63,7 @@ class Mirror:
         row = self.row_of(page.host_id, page.key)
         if row < 0:
             raise KeyError((page.host_id, page.key))
-        self._rows[row] = hot_row(page)
+        self._write(row, page)
 
     def buy(self, host_id: int, key: int) -> None:
         """Mark a page as bought in this window."""
@@ -79,19 +82,31 @@ class Mirror:
     @contextmanager
     def without_bought(self) -> Iterator[None]:
         """While this lasts, rows that may not be bought again rest (their `retry_at` is never)."""
-        closed = np.flatnonzero(self.bought)
-        saved = self.rows["retry_at"][closed]
-        self.rows["retry_at"][closed] = NEVER
+        closed, retry_at = np.flatnonzero(self.bought), self.rows["retry_at"]
+        saved = retry_at[closed]
+        retry_at[closed] = NEVER
         try:
             yield
         finally:
-            self.rows["retry_at"][closed] = saved
+            retry_at[closed] = saved
 
     def open_window(self) -> None:
         """A new window: every page may be bought again."""
         self._bought[: self.n] = 0
 
+    def _write(self, row: int, page: Page) -> None:
+        for column, value in zip(self._columns.values(), hot_row(page), strict=True):
+            column[row] = value
+
     def _grow(self) -> None:
-        room = max(1024, len(self._rows) // 4)
-        self._rows = np.concatenate([self._rows, np.zeros(room, dtype=HOT)])
-        self._bought = np.concatenate([self._bought, np.zeros(room, dtype=np.uint8)])
+        self._room += max(1024, self._room // 4)
+        for name, column in self._columns.items():
+            self._columns[name] = _longer(column, self._room)
+        self._bought = _longer(self._bought, self._room)
+
+
+def _longer(column: NDArray[Any], room: int) -> NDArray[Any]:
+    """A copy with room behind it, which takes no memory before it is used."""
+    out = np.zeros(room, column.dtype)
+    out[: len(column)] = column
+    return out

@@ -33,7 +33,7 @@ class Floor:
 
     def lower(self) -> Floor:
         """The next to try, where this one was too high."""
-        return replace(self, level=self.level / 16.0 if self.new else 0.0, new=0.0)
+        return replace(self, level=self.level / 8.0 if self.new else 0.0, new=0.0)
 
     def under(self, lambdas: Sequence[float]) -> tuple[float, float]:
         """Level and new in scores of other weights: from there up no candidate is missing."""

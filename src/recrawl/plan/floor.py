@@ -63,7 +63,11 @@ class Sample:
         if units == 1 or spent or not w.scheme.policy.per_price or not m.gain.size:
             return first
         gain = np.where(free, m.gain, np.float32(0.0))
-        found = shadow_prices(gain, m.prices, m.expected, [b / self.stride for b in w.left])
+        budgets = [b / self.stride for b in w.left]
+        if self.stride > 1:  # a few visits' prices would be those of the sample's few best pages
+            visits = min(b / max(c, 1e-9) for b, c in zip(budgets, self.mean_costs(), strict=True))
+            budgets = [b * max(1.0, FEWEST / visits) for b in budgets]
+        found = shadow_prices(gain, m.prices, m.expected, budgets)
         return tuple(found) if any(found) else first
 
     def _level(self, free: Mask, score: np.ndarray, w: Window, budgets: list[float]) -> float:
