@@ -68,9 +68,16 @@ def replay(
 class _Candidates:
     """The pages that may be bought until the next look, and what the others could reach."""
 
-    rows: Ints
-    out: Floats  # by lane
     until: float
+    all: Ints
+    rows: list[Ints]  # by lane
+    out: Floats
+
+    @classmethod
+    def none(cls, until: float, lanes: int) -> _Candidates:
+        """Before the first look."""
+        empty = np.zeros(0, np.int64)
+        return cls(until, empty, [empty] * lanes, np.zeros(lanes))
 
 
 @dataclass(slots=True)
@@ -112,7 +119,8 @@ class _Replay:
         self.worst = np.zeros(len(lanes))  # score bought last
         self.refreshed = -REFRESH
         self.log = _Log()
-        self.candidates = _Candidates(everyone[:0], np.zeros(len(lanes)), -1.0)
+        self.candidates = _Candidates.none(-1.0, len(lanes))
+        self.spare = np.full(len(lanes), SPARE)
         self._alive_share = self._shares()
 
     def _shares(self) -> list[tuple[Floats, Floats]]:
@@ -154,11 +162,16 @@ class _Replay:
         if not (self.left > 0).any():
             return
         if now > self.candidates.until:
-            self._look(now)
-        bought, worst = self._choose(self.candidates.rows, now)
-        if (worst < self.candidates.out).any():  # a page that was left out may be better
-            self._look(now)
-            bought, _ = self._choose(np.arange(self.died.size), now)
+            self.spare = np.maximum(self.spare / 2, SPARE)
+            self.candidates = _Candidates.none(now + self.settings.look, len(self.lanes))
+            self._look(now, np.ones(len(self.lanes), np.bool_))
+        while True:
+            bought, worst = self._choose(self.candidates.all, now)
+            better = worst < self.candidates.out  # a page that was left out may be better
+            if not better.any():
+                break
+            self.spare[better] *= 8
+            self._look(now, better)
         self._visit(bought, now, self.left)
 
     def _choose(self, among: Ints, now: float) -> tuple[Ints, Floats]:
@@ -195,25 +208,23 @@ class _Replay:
         starved = (np.bincount(lane[~ok], minlength=lanes) == 0) & (self.left > 0)
         return rows[ok], np.where(starved, 0.0, worst)
 
-    def _look(self, now: float) -> None:
-        """Look at every page, and keep those that may be bought soon."""
-        s, state = self.settings, self.state
-        rows = np.flatnonzero(self.died > now)
-        until = now + s.look
-        best = state.appraise(rows, until)[0]
-        lane = state.lane[rows]
-        out = np.zeros(len(self.lanes))
-        kept = []
-        for i, each in enumerate(self.lanes):
-            mine = np.flatnonzero(lane == i)
+    def _look(self, now: float, which: np.ndarray) -> None:
+        """Look at every page of these lanes, and keep those that may be bought soon."""
+        s, state, found = self.settings, self.state, self.candidates
+        rows = np.flatnonzero((self.died > now) & which[state.lane])
+        best = state.appraise(rows, found.until)[0]
+        ends = np.searchsorted(state.lane[rows], np.arange(len(self.lanes) + 1))
+        for i in np.flatnonzero(which).tolist():
+            mine, score = rows[ends[i] : ends[i + 1]], best[ends[i] : ends[i + 1]]
+            each = self.lanes[i]
             visits = (self.left[i] + each.budget * s.look) / max(each.world.unchanged.mean(), 1e-9)
-            k = int(SPARE * visits) + FEW
+            k, found.out[i] = int(self.spare[i] * visits) + FEW, 0.0
             if s.look > 0 and k < mine.size:
-                cut = np.argpartition(-best[mine], k)
-                out[i] = best[mine[cut[k:]]].max() * 1.01
-                mine = mine[cut[:k]]
-            kept.append(rows[np.sort(mine)])
-        self.candidates = _Candidates(np.concatenate(kept), out, until)
+                cut = np.argpartition(-score, k)
+                found.out[i] = score[cut[k:]].max() * 1.01
+                mine = mine[np.sort(cut[:k])]
+            found.rows[i] = mine
+        found.all = np.concatenate(found.rows)
 
     def _draw(self, now: float) -> None:
         """Visits drawn evenly at random from the pages that live, paid by their own share."""
