@@ -63,7 +63,9 @@ the pages. Rows without ± are of the first draw alone, with all their other fig
 by the column `draw 1`. `seen` is the share of all changes that a visit found. `clairvoyant` has no
 relative staleness: where it leaves nothing stale, a geometric mean says nothing.
 
-The part with the real engine was recorded in a run of its own.
+The part with the real engine was recorded in a run of its own. All rows are of the learner before
+the mend of its prior ([decision 8](decisions/0008-policies.md)): `freshness` has gained a hundredth
+of `unit` since.
 """
 
 NOTES = {
