@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import sys
+import tracemalloc
 
 import pyarrow as pa
 import pytest
@@ -207,6 +208,33 @@ def test_files_in_any_order_give_the_same_rows(tmp_path_factory, kinds, random):
     random.shuffle(named)
     assert sorted(map(key, Reading().read_all([*named, folder]))) == rows
     assert one.bad == one.unread == 0
+
+
+MANY = {
+    "csv": lambda n: text(
+        ["url,time,status", *(f"http://a/{i % 99},{T + i},200" for i in range(n))]
+    ),
+    "json": lambda n: json.dumps([FETCHES[i % N] for i in range(n)], indent=1).encode(),
+    "items": lambda n: text(
+        json.dumps({**ITEMS[i % 24], "scraped_at": T + 9 * i}) for i in range(n)
+    ),
+    "warc": lambda n: SAMPLES["warc"] * (n // N // 4),
+    "14 weeks": lambda n: text(f"{i}\t{i % 90}\t[[1, 0]]" for i in range(n // 2)),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_memory_does_not_grow_with_rows(tmp_path, kind):
+    peaks = []
+    for n in (8_000, 24_000):
+        path = tmp_path / f"{n}"
+        path.write_bytes(gzip.compress(MANY[kind](n), 1))
+        tracemalloc.start()
+        rows = sum(1 for _ in Reading().read(path))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert rows >= n // 5
+    assert peaks[1] < peaks[0] + 200_000
 
 
 def test_nothing_of_all_this_is_printed(read, capfd):
