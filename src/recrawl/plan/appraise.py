@@ -21,7 +21,7 @@ from recrawl.plan.gain import (
     least_answer_share,
 )
 from recrawl.plan.groups import Groups
-from recrawl.plan.tariff import SLOT, Quote
+from recrawl.plan.tariff import Quote
 from recrawl.plan.view import Policy, View
 from recrawl.poisson import Floats
 from recrawl.units import DAY, Unit
@@ -75,28 +75,17 @@ class Appraisal:
         return chance_changed(*self.beliefs, self.tau)
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
-    """What an appraisal can't exceed, found without a logarithm; aligned float32 arrays."""
-
-    gain: Floats  # no less than the worth of an attempt that succeeds
-    prices: tuple[Floats, ...]  # no more than its price, by unit of the scheme
-    reach: tuple[Floats, ...]  # the best score the page can ever have; inf = never read yet
-
-
 def appraise(pages: Table, now: float, scheme: Scheme, dtype: type[np.floating[Any]]) -> Appraisal:
     """Worth and price of visiting each of `pages` (rows of `model.HOT`) at `now`.
 
     `dtype` float32 ranks, float64 reports. Pages never read get the worth of a first reading.
     """
-    seen = _look(pages, now, scheme, dtype)
+    seen = look(pages, now, scheme, dtype)
     view, p = seen.view, seen.success
-    # As bounds of the numbers, whatever digits they lost: a glance must never say less.
-    worth = np.minimum(scheme.policy.gain(view), _bound(seen, scheme.policy.ceiling(view), scheme))
-    worth = _with_first(worth, seen, scheme)
-    marginal, changed = answer_shares(*seen.validator, view.tau)
-    marginal = np.maximum(marginal, least_answer_share(*seen.validator, view.tau))
-    marginal, changed = _answered(marginal, seen), _answered(changed, seen)
+    # At most the bound, whatever digits the difference lost: a glance must never say less.
+    bound = np.minimum(scheme.policy.bound(view), scheme.policy.ceiling(view))
+    worth = with_first(np.minimum(scheme.policy.gain(view), bound), seen, scheme)
+    marginal, changed = _answers(pages, seen, scheme)
     costs, fullest = [], []
     for quoted in seen.quotes:
         cost = attempt(quoted, marginal, changed, p)
@@ -112,68 +101,76 @@ def appraise(pages: Table, now: float, scheme: Scheme, dtype: type[np.floating[A
     )
 
 
-def glance(pages: Table, now: float, scheme: Scheme) -> Glance:
-    """Bounds of what `appraise` would say: `gain <= p glance.gain`, `price >= p glance.price`
-    with p the chance of success, so that no score exceeds what they come to.
-    """
-    seen = _look(pages, now, scheme, np.float32)
-    view, ceiling = seen.view, scheme.policy.ceiling(seen.view)
-    share = _answered(least_answer_share(*seen.validator, view.tau), seen)
-    failures = (1.0 - seen.success) / seen.success  # for each success
-    prices, reach = [], []
-    for full, unchanged, failed in seen.quotes:
-        least = np.minimum(unchanged + (full - unchanged) * share, full)
-        prices.append(np.maximum(least, MIN_PRICE))
-        dearest = np.maximum(full + failures * (failed + SLOT * full), MIN_PRICE)
-        with np.errstate(over="ignore"):
-            best = ceiling / dearest
-        best[seen.unread] = np.inf
-        reach.append(best)
-    gain = _with_first(_bound(seen, ceiling, scheme), seen, scheme)
-    return Glance(gain, tuple(prices), tuple(reach))
+def _answers(pages: Table, seen: Seen, scheme: Scheme) -> tuple[Floats, Floats]:
+    """Marginal and expected share of full answers; 1 where a visit carries no validator."""
+    tau = seen.view.tau
+    if not seen.carries.any():
+        return np.ones_like(tau), np.ones_like(tau)
+    belief = validator_beliefs(pages, seen, scheme)
+    marginal, changed = answer_shares(*belief, tau)
+    marginal = np.maximum(marginal, least_answer_share(*belief, tau))  # as of the gain
+    carries = seen.carries.astype(tau.dtype)  # a product costs a tenth of a branch a page
+    return 1.0 - carries * (1.0 - marginal), 1.0 - carries * (1.0 - changed)
 
 
-class _Seen(NamedTuple):
-    """What the columns of some pages say before anything is weighed."""
+class Seen(NamedTuple):
+    """What the columns of some pages say before anything is weighed; all within bounds."""
 
+    groups: Groups
     view: View
-    unread: Ints  # which rows
-    success: Floats
-    validated: Floats | None  # 1 where a visit carries a validator, else 0; None = nowhere
-    validator: tuple[Floats, Floats]  # beliefs of the validator's rate
+    unread: Ints  # which rows were never read
+    success: Floats  # chance that the visit is answered
+    carries: NDArray[np.bool_]  # whether it carries a validator
     quotes: list[Quote]  # by unit
 
 
-def _look(pages: Table, now: float, scheme: Scheme, dtype: type[np.floating[Any]]) -> _Seen:
-    """Every number within its bounds: no row of a damaged store breaks a plan."""
-
-    def column(name: str) -> Any:
-        return np.ascontiguousarray(pages[name])
-
-    def number(name: str, high: float) -> Floats:
-        return _tidy(column(name).astype(dtype, copy=False), 0.0, high)
-
-    host, kind, last = column("host_id"), column("page_type"), column("last")
-    groups = Groups(host, kind)
+def look(pages: Table, now: float, scheme: Scheme, dtype: type[np.floating[Any]]) -> Seen:
+    """Read the columns; no row of a damaged store breaks a plan."""
+    groups = Groups(_column(pages, "host_id"), _column(pages, "page_type"))
+    last = _column(pages, "last")
     tau = np.maximum((now - last).astype(dtype), 0.0)
     read = last > 0
-    unread = np.flatnonzero(~read) if not read.all() else np.zeros(0, np.intp)
+    unread = np.zeros(0, np.intp) if read.all() else np.flatnonzero(~read)
     tau[unread] = 0.0
-    has = (column("flags") & HAS_VALIDATOR).astype(np.bool_) & (tau > 0)
-    own = column("a").astype(dtype, copy=False), column("b").astype(dtype, copy=False)
-    a, b = _beliefs(*own, scheme.prior, groups)
-    own = column("va").astype(dtype, copy=False), column("vb").astype(dtype, copy=False)
-    validator = _beliefs(*own, scheme.validator_prior, groups, has)
-    interval = column("interval").astype(dtype, copy=False)
-    body = number("body", MAX_BODY)
-    return _Seen(
-        View(a, b, tau, number("value", MAX_VALUE), interval),
+    a, b = (_column(pages, name).astype(dtype, copy=False) for name in ("a", "b"))
+    a, b = _beliefs(a, b, scheme.prior, groups)
+    value, body = (_column(pages, name).astype(dtype, copy=False) for name in ("value", "body"))
+    interval = _column(pages, "interval").astype(dtype, copy=False)
+    body = _tidy(body, 0.0, MAX_BODY)
+    return Seen(
+        groups,
+        View(a, b, tau, _tidy(value, 0.0, MAX_VALUE), interval),
         unread,
-        _success(groups, column("fails"), scheme.hosts, dtype),
-        has.astype(dtype) if has.any() else None,
-        validator,
+        _success(groups, _column(pages, "fails"), scheme.hosts, dtype),
+        (_column(pages, "flags") & HAS_VALIDATOR).astype(np.bool_) & (tau > 0),
         [scheme.prices.of_groups(unit, groups, body) for unit in scheme.units],
     )
+
+
+def validator_beliefs(
+    pages: Table, seen: Seen, scheme: Scheme, rows: Ints | None = None
+) -> tuple[Floats, Floats]:
+    """Beliefs of the rate at which validators change, of all pages or of some `rows`."""
+    groups, asked, dtype = seen.groups, seen.carries, seen.view.tau.dtype
+    va, vb = (_column(pages, name).astype(dtype, copy=False) for name in ("va", "vb"))
+    if rows is not None:
+        groups, asked = Groups(groups.host[rows], groups.kind[rows]), asked[rows]
+        va, vb = va[rows], vb[rows]
+    return _beliefs(va, vb, scheme.validator_prior, groups, asked)
+
+
+def with_first(worth: Floats, seen: Seen, scheme: Scheme) -> Floats:
+    """Never-read pages get the worth of a first reading."""
+    rows, view = seen.unread, seen.view
+    if rows.size:
+        columns = (view.a, view.b, view.tau, view.value, view.interval)
+        part = View(*(column[rows] for column in columns))
+        worth[rows] = scheme.policy.first(part, scheme.horizon)
+    return worth
+
+
+def _column(pages: Table, name: str) -> Any:
+    return np.ascontiguousarray(pages[name])
 
 
 def _tidy(x: Floats, low: float, high: float) -> Floats:
@@ -203,30 +200,7 @@ def _beliefs(
     a, b = _tidy(a, A_MIN, A_MAX), _tidy(b, B_MIN, B_MAX)
     if silent.any():
         shape, scale = groups.by_group(prior, a.dtype)
-        weight = silent.astype(a.dtype)  # a product costs a tenth of a branch a page
+        weight = silent.astype(a.dtype)
         np.maximum(a, weight * np.clip(shape, A_MIN, A_MAX), out=a)
         b += weight * np.clip(scale, B_MIN, B_MAX)
     return a, b
-
-
-def _bound(seen: _Seen, ceiling: Floats, scheme: Scheme) -> Floats:
-    return np.minimum(scheme.policy.bound(seen.view), ceiling)
-
-
-def _with_first(worth: Floats, seen: _Seen, scheme: Scheme) -> Floats:
-    """Never-read pages get the worth of a first reading."""
-    rows, view = seen.unread, seen.view
-    if not rows.size:
-        return worth
-    columns = (view.a, view.b, view.tau, view.value, view.interval)
-    part = View(*(column[rows] for column in columns))
-    worth = np.array(worth)
-    worth[rows] = scheme.policy.first(part, scheme.horizon)
-    return worth
-
-
-def _answered(share: Floats, seen: _Seen) -> Floats:
-    """Share of full answers; 1 where a visit carries no validator."""
-    if seen.validated is None:
-        return np.ones_like(share)
-    return 1.0 - seen.validated * (1.0 - share)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.model import Table
-from recrawl.plan.appraise import Scheme, appraise, glance
+from recrawl.plan.appraise import Scheme, appraise
+from recrawl.plan.glance import glance
 from recrawl.plan.groups import Ints
-from recrawl.plan.standing import CHUNK, Mask, Standing, Standings
+from recrawl.plan.standing import Mask, Standing, Standings, chunks
 from recrawl.poisson import Floats
 
 Float32s = NDArray[np.float32]
@@ -90,8 +92,7 @@ def priced(
     gain, host = np.empty(n, np.float32), np.empty(n, np.int32)
     prices = [np.empty(n, np.float32) for _ in units]
     expected = [np.empty(n, np.float32) for _ in units]
-    for start in range(0, n, CHUNK):
-        to = slice(start, start + CHUNK)
+    for to in chunks(n):
         part = hot[rows[to]]
         seen = appraise(part, now, scheme, np.float32)
         gain[to], host[to] = seen.gain, part["host_id"]
@@ -104,26 +105,44 @@ def priced(
 def survey(
     hot: Table, now: float, scheme: Scheme, standings: Standings, floor: Floor
 ) -> tuple[Market, list[Float32s]]:
-    """All candidates whose scores reach the floor, and every row's reach by unit of the scheme.
+    """All candidates whose scores reach the floor; and the best score that each row can ever have,
+    by unit, inf of those that are no candidates or never read.
 
     Whether a candidate does is told exactly, but found out only for those whose bounds
-    (`appraise.glance`) leave it open. O(n), and 4 bytes a row and unit.
+    (`glance`) leave it open. O(n), and 4 bytes a row and unit.
     """
     reach = [np.empty(len(hot), np.float32) for _ in scheme.units]
     found = [np.zeros(0, np.intp)]
-    for start in range(0, len(hot), CHUNK):
-        to = slice(start, start + CHUNK)
-        seen = glance(hot[to], now, scheme)
-        for whole, part in zip(reach, seen.reach, strict=True):
-            whole[to] = part
+    for to in chunks(len(hot)):
         standing = standings.of(to)
-        may = (standing >= Standing.NEW) & (standing <= Standing.OVERDUE)
         new = standing == Standing.NEW
-        may &= seen.gain >= _needed(seen.prices, new, floor, scheme) * (1.0 - ROUNDING)
-        found.append(np.flatnonzero(may) + start)
+        may = (standing >= Standing.NEW) & (standing <= Standing.OVERDUE)
+        reaches = partial(_may_reach, may, new, floor, scheme)
+        rows, best = glance(hot[to], now, scheme, reaches)
+        others = np.flatnonzero(new | ~may)
+        for whole, part in zip(reach, best, strict=True):
+            part[others] = np.inf
+            whole[to] = part
+        found.append(rows + to.start)
     market = priced(hot, np.concatenate(found), now, scheme, standings)
     exact = market.gain >= _needed(market.prices, market.new, floor, scheme)
     return (market if exact.all() else market.where(exact)), reach
+
+
+def _may_reach(
+    may: Mask,
+    new: Mask,
+    floor: Floor,
+    scheme: Scheme,
+    gain: Floats,
+    prices: Sequence[Floats],
+    rows: Ints | slice,
+) -> Mask:
+    """Which of the rows may be visited, and reach the floor by these bounds."""
+    needed = _needed(prices, new[rows], floor, scheme)
+    needed *= 1.0 - ROUNDING
+    reaches: Mask = may[rows] & (gain >= needed)
+    return reaches
 
 
 def _needed(prices: Sequence[Floats], new: Mask, floor: Floor, scheme: Scheme) -> Floats:

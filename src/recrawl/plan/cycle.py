@@ -100,10 +100,11 @@ def _verification(
 
     Returns how many draws can't be visited now (failing, just visited, or hosts that are full).
     """
-    live, share = standings.live(), w.share(rules.shares.verification)
-    means = _draw_costs(hot[live[:: max(1, live.size // DRAWN_TO_PRICE)]], now, w.scheme, rules)
+    live, share = standings.live_count, w.share(rules.shares.verification)
+    some = standings.live(np.arange(0, live, max(1, live // DRAWN_TO_PRICE)))
+    means = _draw_costs(hot[some], now, w.scheme, rules)
     wanted = [b / max(mean, 1e-9) for b, mean in zip(share, means, strict=True)]
-    drawn = draw_verification(live, 1.0, min(wanted), rng)
+    drawn = standings.live(draw_verification(live, 1.0, min(wanted), rng))
     standing = standings.of(drawn)
     able = drawn[(standing == Standing.LIVE) | (standing == Standing.OVERDUE)]
     rows, host, costs, _ = w.afford(hot, now, able, w.left)

@@ -14,7 +14,7 @@ from recrawl.plan.select import shadow_prices, within_capacity
 from recrawl.plan.standing import Mask, Standing, Standings
 from recrawl.plan.window import Window
 
-SAMPLED = 1 << 16  # rows at least; fewer pages than twice that are all taken
+SAMPLED = 1 << 15  # rows at least; fewer pages than twice that are all taken
 MARGIN = 2.0  # of the budget: what the market costs, if the sample is right
 FEWEST = 16  # sampled visits that a guess is made from
 

@@ -181,8 +181,10 @@ def freshness_bound(a: Floats, b: Floats, tau: Floats) -> Floats:
     """
     z = tau / b
     s = 1.0 + z
-    slower = s * (1.0 + np.sqrt(s)) / (1.0 + np.maximum(1.0 - a, 0.0) * z)
-    most: Floats = a * tau * (z / np.maximum(slower, 1.0 + s))
+    slower = s * (1.0 + np.sqrt(s))
+    if a.min(initial=1.0) < 1.0:
+        slower = np.maximum(slower / (1.0 + np.maximum(1.0 - a, 0.0) * z), 1.0 + s)
+    most: Floats = a * tau * (z / slower)
     return most
 
 

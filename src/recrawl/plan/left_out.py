@@ -8,13 +8,12 @@ import numpy as np
 
 from recrawl.plan.candidates import Float32s
 from recrawl.plan.sale import Sale
-from recrawl.plan.standing import CHUNK, REASONS, LeftOut, Standing, Standings
-from recrawl.plan.window import Rows
+from recrawl.plan.standing import REASONS, LeftOut, Standing, Standings
 
 
 def count_left_out(sale: Sale, standings: Standings, reach: list[Float32s]) -> Counter[LeftOut]:
-    """The pages that were not bought, by reason. `reach`: the best score that each row can ever
-    have, by unit.
+    """The pages that were not bought, by reason. `reach`: by unit the best score that each row can
+    ever have, inf of those that are no candidates or never read.
     """
     m, w, bar = sale.market, sale.window, sale.bar
     taken = w.rows()
@@ -31,7 +30,8 @@ def count_left_out(sale: Sale, standings: Standings, reach: list[Float32s]) -> C
     low = old - full_old - int(np.count_nonzero(over))
     k = max(range(len(sale.lambdas)), key=sale.lambdas.__getitem__)
     others = np.concatenate([taken, m.rows[(full | over) & ~m.new]])
-    fast = _too_fast(standings, reach[k], bar * sale.lambdas[k], others)
+    level = bar * sale.lambdas[k]
+    fast = int(np.count_nonzero(reach[k] < level) - np.count_nonzero(reach[k][others] < level))
     counts = {
         LeftOut.HOST_FULL: full_new + full_old,
         LeftOut.OVER_BUDGET: new - full_new + old - full_old - low,
@@ -43,15 +43,3 @@ def count_left_out(sale: Sale, standings: Standings, reach: list[Float32s]) -> C
         if left[standing]:
             out[reason] += int(left[standing])
     return out
-
-
-def _too_fast(standings: Standings, reach: Float32s, level: float, others: Rows) -> int:
-    """Candidates read before that can't ever come up to the level, but for the `others`."""
-
-    def count(rows: slice | Rows) -> int:
-        standing = standings.of(rows)
-        old = (standing == Standing.LIVE) | (standing == Standing.OVERDUE)
-        return int(np.count_nonzero(old & (reach[rows] < level)))
-
-    chunks = (slice(start, start + CHUNK) for start in range(0, reach.size, CHUNK))
-    return sum(map(count, chunks)) - count(others)

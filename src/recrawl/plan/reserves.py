@@ -39,22 +39,22 @@ RETURNS = 0.1  # of re-estimation, for pages that were given up
 
 
 def draw_verification(
-    live: Rows, mean_cost: float, budget: float, rng: np.random.Generator
+    live: int, mean_cost: float, budget: float, rng: np.random.Generator
 ) -> Rows:
-    """Rows drawn uniformly at random, without replacement, from all live pages.
+    """Which of `live` pages (0 to live - 1) to verify, uniformly at random, none twice.
 
     As many as `budget` buys at the mean cost, a fraction being rounded up or down by chance:
     the number does not depend on which pages are drawn, so that the sample stays unbiased,
     and a window too small for one draw makes one now and then.
     """
-    if not live.size or budget <= 0:
-        return live[:0]
+    if not live or budget <= 0:
+        return np.zeros(0, np.intp)
     wanted = budget / max(mean_cost, 1e-9)
-    if wanted >= live.size:
+    if wanted >= live:
         return rng.permutation(live)
     whole = math.floor(wanted)
     count = whole + int(rng.random() < wanted - whole)
-    return live[rng.choice(live.size, size=count, replace=False)]
+    return rng.choice(live, size=count, replace=False)
 
 
 def longest_first(rows: Rows, since: Floats, at_most: int) -> Rows:

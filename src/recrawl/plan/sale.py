@@ -11,7 +11,7 @@ import numpy as np
 from recrawl.model import Purpose, Table
 from recrawl.plan.candidates import Float32s, Floor, Market
 from recrawl.plan.select import buy, refine
-from recrawl.plan.standing import CHUNK, Mask, Standing, Standings
+from recrawl.plan.standing import Mask, Standing, Standings, chunks
 from recrawl.plan.window import Rows, Window
 
 
@@ -82,8 +82,7 @@ def _buy_from(
 def hosts_below(hot: Table, standings: Standings, m: Market, hosts: int, new: bool) -> Mask:
     """The hosts which have candidates that are not in the market; `new`: such never read."""
     left = -np.bincount(m.host[m.new] if new else m.host, minlength=hosts)
-    for start in range(0, len(hot), CHUNK):
-        to = slice(start, start + CHUNK)
+    for to in chunks(len(hot)):
         standing = standings.of(to)
         last = Standing.NEW if new else Standing.OVERDUE
         some = (standing >= Standing.NEW) & (standing <= last)

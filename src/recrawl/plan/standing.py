@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
@@ -17,6 +18,11 @@ from recrawl.units import DAY, MINUTE
 Mask = NDArray[np.bool_]
 
 CHUNK = 1 << 15  # rows whose numbers stay in the processor's cache while they are looked at
+
+
+def chunks(n: int) -> Iterator[slice]:
+    """Rows 0 to n in turn."""
+    return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
 
 
 class LeftOut(StrEnum):
@@ -82,44 +88,57 @@ class Standings:
     """The standing of every row of a table: one byte a row."""
 
     def __init__(self, hot: Table, now: float, capacity: Ints, rules: Rules) -> None:
-        self.bits = np.empty(len(hot), np.uint8)
+        self._bits = np.empty(len(hot), np.uint8)
         self.counts = np.zeros(len(Standing), np.int64)
+        live = []
         asleep = capacity <= 0 if (capacity <= 0).any() else None
-        for start in range(0, len(hot), CHUNK):
-            part = hot[start : start + CHUNK]
-            bits = _judge(part, now, asleep, rules)
-            self.bits[start : start + CHUNK] = bits
+        for to in chunks(len(hot)):
+            bits = _judge(hot[to], now, asleep, rules)
+            self._bits[to] = bits
+            live.append(np.count_nonzero(bits >= LIVE_BIT))
             bits &= LIVE_BIT - 1
             for standing in range(bits.min(), bits.max() + 1):
                 self.counts[standing] += np.count_nonzero(bits == standing)
+        self._live = np.cumsum(live)  # rows, to the end of each chunk
 
-    def live(self) -> NDArray[np.intp]:
-        """All live rows, candidates or not."""
-        return np.flatnonzero(self.bits >= LIVE_BIT)
+    @property
+    def live_count(self) -> int:
+        """How many rows are live, candidates or not."""
+        return int(self._live[-1]) if self._live.size else 0
+
+    def live(self, ranks: Ints) -> Ints:
+        """Of all live rows, those at these places (0 to live_count - 1)."""
+        out = np.empty(ranks.size, np.intp)
+        chunk = np.searchsorted(self._live, ranks, "right")
+        for i in np.unique(chunk).tolist():
+            here, first = chunk == i, self._live[i - 1] if i else 0
+            rows = np.flatnonzero(self._bits[i * CHUNK : (i + 1) * CHUNK] >= LIVE_BIT)
+            out[here] = i * CHUNK + rows[ranks[here] - first]
+        return out
 
     def longest(self, standing: Standing, hot: Table, taken: Ints, at_most: int) -> Ints:
         """The `at_most` rows that stand so and weren't seen for longest, longest first; none of
         those that are taken.
         """
-        rows, since, latest = np.zeros(0, np.intp), np.zeros(0), np.inf
-        for start in range(0, len(hot), CHUNK):
-            to = slice(start, start + CHUNK)
+        wanted, latest = at_most + taken.size, np.inf
+        rows, since = np.zeros(0, np.intp), np.zeros(0)
+        for to in chunks(len(hot)):
             here = np.flatnonzero(self.of(to) == standing)
             if not here.size:
                 continue
             seen = np.maximum(hot["last"][to][here], hot["retry_at"][to][here])
-            here, seen = here[seen < latest] + start, seen[seen < latest]
-            free = ~np.isin(here, taken)
-            rows, since = np.append(rows, here[free]), np.append(since, seen[free])
-            if rows.size > 2 * at_most + CHUNK:
-                kept = np.sort(np.argpartition(since, at_most)[:at_most])
+            early = seen < latest
+            rows, since = np.append(rows, here[early] + to.start), np.append(since, seen[early])
+            if rows.size > 2 * wanted + CHUNK:
+                kept = np.sort(np.argpartition(since, wanted)[:wanted])
                 rows, since = rows[kept], since[kept]
                 latest = since.max()
-        return longest_first(rows, since, at_most)
+        free = ~np.isin(rows, taken)
+        return longest_first(rows[free], since[free], at_most)
 
     def of(self, rows: Ints | slice) -> NDArray[np.uint8]:
         """How these rows stand."""
-        return np.bitwise_and(self.bits[rows], np.uint8(LIVE_BIT - 1))
+        return np.bitwise_and(self._bits[rows], np.uint8(LIVE_BIT - 1))
 
 
 def _judge(part: Table, now: float, asleep: Mask | None, rules: Rules) -> NDArray[np.uint8]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.plan.gain import freshness_bound, freshness_index
-from recrawl.plan.view import UNBOUNDED, View
-from recrawl.poisson import Floats, fresh_time
+from recrawl.plan.gain import exprel, freshness_bound, freshness_index
+from recrawl.plan.view import View
+from recrawl.poisson import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Freshness:
 
     def first(self, view: View, horizon: float) -> Floats:
         """Fresh seconds that a first reading gives within the horizon, times value."""
-        return view.value * fresh_time(view.a / view.b, horizon)
+        return view.value * (horizon * exprel(-horizon * (view.a / view.b)))
 
     def ceiling(self, view: View) -> Floats:
         """The page's expected time between changes, times value: no visit can buy more."""
-        mean_gap = view.b / np.fmax(view.a - 1.0, 1e-20)
-        ceiling: Floats = view.value * np.fmin(mean_gap, UNBOUNDED)
+        near_none = 1e-20 if view.a.dtype == np.float64 else 1e-12  # no overflow in float32
+        ceiling: Floats = view.value * (view.b / np.fmax(view.a - 1.0, near_none))
         return ceiling

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.plan.gain import harmonic_index
+from recrawl.plan.gain import exprel, harmonic_index
 from recrawl.plan.policies.base import Unbounded
 from recrawl.plan.view import View
-from recrawl.poisson import Floats, fresh_time
+from recrawl.poisson import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,4 +30,4 @@ class Harmonic(Unbounded):
 
     def first(self, view: View, horizon: float) -> Floats:
         """Fresh seconds that a first reading gives within the horizon, times value."""
-        return view.value * fresh_time(view.a / view.b, horizon)
+        return view.value * (horizon * exprel(-horizon * (view.a / view.b)))
