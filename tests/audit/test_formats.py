@@ -205,6 +205,7 @@ ITEMS = [  # of two crawls, an hour between; pages mixed, items of a page in ano
 def items(stamps=True, run=""):
     return [
         {"url": f"http://a.example/{page}", "name": name, "price": price, "job_id": f"j{t // 60}",
+         "download_latency": t / 7, "retry_times": t % 2,
          **({"scraped_at": f"2024-01-01T{t // 3600:02}:00:{t % 3600:02}"} if stamps else {})}
         for page, t, name, price in ITEMS
         if run in ("", str(t // 3600))

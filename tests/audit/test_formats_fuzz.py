@@ -216,7 +216,7 @@ MANY = {
     ),
     "json": lambda n: json.dumps([FETCHES[i % N] for i in range(n)], indent=1).encode(),
     "items": lambda n: text(
-        json.dumps({**ITEMS[i % 24], "scraped_at": T + 9 * i}) for i in range(n)
+        json.dumps({**ITEMS[i % 24], "scraped_at": T + 9 * i}) for i in range(n // 2)
     ),
     "warc": lambda n: SAMPLES["warc"] * (n // N // 4),
     "14 weeks": lambda n: text(f"{i}\t{i % 90}\t[[1, 0]]" for i in range(n // 2)),

@@ -24,7 +24,7 @@ OPEN = 50_000  # fetches whose items may still be coming; a feed mixes a few hun
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _TIMES = {"time", "timestamp", "ts", "t", "date", "datetime", "at", "epoch"}
 _RUN = {"job", "run", "session", "crawl", "request", "batch", "trace", "spider"}
-_ALWAYS = {"latency", "elapsed"}
+_ALWAYS = {"latency", "elapsed", "ttfb", "rtt", "proxy", "retry", "retries", "attempt", "attempts"}
 _MASK = 2**64 - 1
 
 
@@ -32,11 +32,11 @@ _MASK = 2**64 - 1
 def _kind(name: str) -> str:
     """'always' left out, left out with a 'time' in it, or '' for content.
 
-    >>> [_kind(n) for n in ("scrapedAt", "date_downloaded", "job_id", "price", "cat")]
-    ['time', 'time', 'always', '', '']
+    >>> [_kind(n) for n in ("scrapedAt", "date_downloaded", "job_id", "latency_ms", "cat")]
+    ['time', 'time', 'always', 'always', '']
     """
     words = [w.lower() for w in _WORD.findall(name[:200])] or [""]
-    if words[-1] in _ALWAYS or (words[-1] in ("id", "key", "uuid") and _RUN & set(words[:-1])):
+    if _ALWAYS & set(words) or (words[-1] in ("id", "key", "uuid") and _RUN & set(words[:-1])):
         return "always"
     return "time" if words[-1] in _TIMES or words[0] in ("date", "timestamp") else ""
 
