@@ -333,6 +333,11 @@ def main() -> int:
     args = parser.parse_args()
     if args.traces and not (Path(args.traces) / "pages.parquet").exists():
         parser.error(f"{args.traces}: no pages.parquet there")
+    if args.traces:
+        try:
+            _traces(args.traces).windows()
+        except (OSError, KeyError, ValueError) as error:  # pyarrow's own errors are of these
+            parser.error(f"{args.traces}: {error}")
     if not 0 <= args.seeds <= len(SEEDS):
         parser.error(f"--seeds {args.seeds}: 1 to {len(SEEDS)}")
     todo = batches(args.traces, args.small, args.seeds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ BUDGETS = {"traces": (0.03, 0.1, 0.4), "synthetic": (0.05, 0.2, 1.0)}
 WINDOWS = ("2021-06-01", "2022-06-01", "2023-06-01", "2024-03-01")
 SPAN = 365 * DAY
 PER_SOURCE = 300
+FEWEST, MOST_YEARS = 20, 40
 VALUES, CHANCES = (1.0, 2.0, 4.0, 8.0), (0.5, 0.25, 0.15, 0.1)
 
 
@@ -73,7 +74,7 @@ class Traces:
     def __init__(self, folder: Path) -> None:
         from pyarrow.parquet import read_table  # only this part needs it
 
-        columns = ["page_id", "source", "cls", "group_id", "birth", "end", "deleted"]
+        columns = ["page_id", "source", "cls", "group_id", "birth", "end"]
         self.pages = read_table(folder / "pages.parquet", columns=columns).to_pydict()
         self.birth, self.end = (np.array(self.pages[k], np.float64) for k in ("birth", "end"))
         self.source, self.kind = (np.array(self.pages[k]) for k in ("source", "cls"))
@@ -86,8 +87,16 @@ class Traces:
         self._ids = ids
 
     def windows(self) -> list[str]:
-        """The windows in which at least 20 pages can be followed."""
-        return [w for w in WINDOWS if self._alive(w).size >= 20]
+        """Up to four windows in which at least 20 pages can be followed: those of `WINDOWS`, else
+        a year each from the first page on. Raises ValueError where there is none.
+        """
+        first = datetime.fromtimestamp(float(self.birth.min()), UTC).date()
+        years = (f"{first + timedelta(days=1 + 365 * i)}" for i in range(MOST_YEARS))
+        for some in (WINDOWS, years):
+            found = [w for w in some if self._alive(w).size >= FEWEST]
+            if found:
+                return found[:4]
+        raise ValueError(f"in no year do {FEWEST} of {self.birth.size} pages live for 30 days")
 
     def _alive(self, window: str) -> NDArray[np.int64]:
         t0 = start_of(window)
@@ -95,7 +104,8 @@ class Traces:
 
     def drawn(self, window: str, seed: int, most: int = PER_SOURCE) -> NDArray[np.int64]:
         """Up to `most` pages a source, alive at the start and for 30 days at least."""
-        rng = np.random.default_rng([seed, WINDOWS.index(window)])  # noqa: TID251
+        place = WINDOWS.index(window) if window in WINDOWS else int(start_of(window) / DAY)
+        rng = np.random.default_rng([seed, place])  # noqa: TID251
         alive = self._alive(window)
         kept = []
         for source in sorted(set(self.source[alive].tolist())):

@@ -20,25 +20,27 @@ YEAR = 365 * 86_400
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """40 pages of two sources; one ends after half a year, one was there for too short a time."""
+    return histories(tmp_path_factory.mktemp("traces"), T0)
+
+
+def histories(path, begin, n=40):
+    """Pages of two sources; one ends after half a year, one was there for too short a time."""
     from pyarrow import parquet, table
 
-    path = tmp_path_factory.mktemp("traces")
     rng = Generator(PCG64(1))
-    n = 40
     rate = rng.lognormal(np.log(1 / (10 * 86_400)), 1.5, n)
-    end = np.full(n, T0 + 2 * YEAR)
-    end[3], end[4] = T0 + YEAR // 2, T0 + 10 * 86_400
+    end = np.full(n, begin + 2 * YEAR)
+    end[3], end[4] = begin + YEAR // 2, begin + 10 * 86_400
     page = np.repeat(np.arange(n), rng.poisson(rate * 2 * YEAR))
     parquet.write_table(
         table({
             "page_id": np.arange(n) * 7, "source": ["a" if i % 2 else "b" for i in range(n)],
             "cls": ["docs" if i % 2 else "price" for i in range(n)], "group_id": np.arange(n) % 4,
-            "birth": np.full(n, T0 - YEAR), "end": end, "deleted": np.zeros(n, int),
+            "birth": np.full(n, begin - YEAR), "end": end,
         }),
         path / "pages.parquet",
     )  # fmt: skip
-    times = T0 + rng.integers(0, 2 * YEAR, page.size)
+    times = begin + rng.integers(0, 2 * YEAR, page.size)
     parquet.write_table(table({"page_id": page * 7, "t": times}), path / "events.parquet")
     return path
 
@@ -93,3 +95,15 @@ def test_a_folder_without_histories_is_a_clear_error(tmp_path):
     done = run("--traces", str(tmp_path))
     assert done.returncode == 2
     assert "pages.parquet" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_histories_of_other_years_have_their_own_windows(tmp_path):
+    done = run("--json", "--parts", "unit", "--traces", str(histories(tmp_path, T0 - 15 * YEAR)))
+    assert done.returncode == 0, done.stderr
+    assert 0 < json.loads(done.stdout)["traces"]["unit"]["freshness"]["relative_staleness"] < 1.5
+
+
+def test_too_few_histories_are_a_clear_error(tmp_path):
+    done = run("--traces", str(histories(tmp_path, T0, n=10)))
+    assert done.returncode == 2
+    assert "in no year do 20 of 10 pages" in done.stderr and "Traceback" not in done.stderr

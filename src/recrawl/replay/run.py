@@ -217,7 +217,8 @@ class _Replay:
         for i in np.flatnonzero(which).tolist():
             mine, score = rows[ends[i] : ends[i + 1]], best[ends[i] : ends[i + 1]]
             each = self.lanes[i]
-            visits = (self.left[i] + each.budget * s.look) / max(each.world.unchanged.mean(), 1e-9)
+            money = max(self.left[i] + each.budget * s.look, 0.0)  # less where it overdrew
+            visits = money / max(each.world.unchanged.mean(), 1e-9)
             k, found.out[i] = int(self.spare[i] * visits) + FEW, 0.0
             if s.look > 0 and k < mine.size:
                 cut = np.argpartition(-score, k)
