@@ -13,6 +13,7 @@ import numpy as np
 
 from recrawl.model import (
     Change,
+    Columns,
     Entry,
     Host,
     Outcome,
@@ -77,8 +78,8 @@ class Store(Protocol):
     def load_hosts(self) -> list[Host]:
         """All hosts, by host_id."""
 
-    def scan_hot(self) -> np.ndarray:
-        """All pages as an array of `model.HOT`, sorted by (host_id, key)."""
+    def scan_hot(self) -> Columns:
+        """All pages by the columns of `model.HOT`, sorted by (host_id, key); the caller's own."""
 
     def load_pages(self, keys: Sequence[tuple[int, int]]) -> list[Page]:
         """The rows of those (host_id, key), in the order asked; unknown ones are left out."""

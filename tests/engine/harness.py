@@ -157,7 +157,7 @@ class Play:
         assert not wrong, wrong
         rows = self.crawl.mirror.rows
         mine = rows[np.lexsort((rows["key"], rows["host_id"]))].array()
-        kept_rows = self.store.scan_hot()
+        kept_rows = self.store.scan_hot().array()
         # A start shortens pauses that the clock's step back made too long; only RAM need know.
         for time in ("last", "retry_at"):
             kept_rows[time] = np.minimum(kept_rows[time], mine[time])

@@ -128,7 +128,7 @@ def test_links_in_bulk_equal_links_one_by_one() -> None:
     bulk.commit(writes)
     one = single.admit(*(Hint(h, "link", base, depth=1) for h in hrefs))
     assert (found.new, found.refused) == (one.new, one.refused)
-    assert bulk.store.scan_hot().tolist() == single.store.scan_hot().tolist()
+    assert bulk.store.scan_hot().array().tolist() == single.store.scan_hot().array().tolist()
     assert sum(bulk.refused().values()) == sum(single.refused().values())
 
 

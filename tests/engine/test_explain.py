@@ -293,11 +293,11 @@ def test_money_tariffs_are_priced_in_money() -> None:
 
 
 def test_explaining_changes_nothing(busy: Play) -> None:
-    before = busy.store.scan_hot().tolist(), len(busy.crawl.queues), busy.crawl.next_lease
+    before = busy.store.scan_hot().array().tolist(), len(busy.crawl.queues), busy.crawl.next_lease
     why(busy, f"{ORIGIN}/1")
     busy.verify()
     assert (
-        busy.store.scan_hot().tolist(),
+        busy.store.scan_hot().array().tolist(),
         len(busy.crawl.queues),
         busy.crawl.next_lease,
     ) == before

@@ -70,7 +70,7 @@ def test_a_full_file_keeps_nothing_of_the_transaction_and_goes_on(tmp_path: Path
     path = tmp_path / "crawl.sqlite"
     with SqliteStore.open(path, create=True) as store:
         store.commit(Writes(new_pages={(0, 0): a_page(0, 0)}, entries=[an_entry(host_id=0)]))
-        before = store.scan_hot(), list(store.entries()), store.meta()
+        before = store.scan_hot().array(), list(store.entries()), store.meta()
         connection = store._writing
         assert connection
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -78,7 +78,7 @@ def test_a_full_file_keeps_nothing_of_the_transaction_and_goes_on(tmp_path: Path
             connection.execute(f"PRAGMA max_page_count={pages + room}")
             with pytest.raises(StoreFull, match="Free some space and start again"):
                 store.commit(much(1))
-            assert (store.scan_hot() == before[0]).all()
+            assert (store.scan_hot().array() == before[0]).all()
             assert (list(store.entries()), store.meta()) == before[1:]
         connection.execute("PRAGMA max_page_count=1000000")
         store.commit(much(1))

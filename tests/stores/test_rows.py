@@ -103,10 +103,35 @@ def test_both_stores_scan_and_load_the_same(tmp_path: Path, some: list[Page]) ->
         some.sort(key=lambda p: (p.host_id, p.key))
         expected = np.array([hot_row(p) for p in some], HOT)
         for scanned in (store.scan_hot(), memory.scan_hot()):
-            np.testing.assert_array_equal(scanned, expected)
+            np.testing.assert_array_equal(scanned.array(), expected)
         asked = [(p.host_id, p.key) for p in reversed(some)]
         assert store.load_pages(asked) == memory.load_pages(asked) == some[::-1]
         assert list(store.iter_pages()) == list(memory.iter_pages()) == some
+
+
+@pytest.mark.parametrize("part", [1, 7, 100, 1000])
+def test_a_scan_in_parts_is_the_scan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Rows that hold more than their default stand anywhere among the others."""
+    monkeypatch.setattr("recrawl.stores.sqlite.scan._PART", part)
+    some = [
+        Page(
+            i % 3,
+            i,
+            f"/{i}",
+            a=float(i),
+            value=0.5 if i % 5 == 2 else 1.0,
+            fails=i if i % 7 else 0,
+        )
+        for i in range(300)
+    ]
+    memory, writes = MemoryStore(), Writes(pages={(p.host_id, p.key): p for p in some})
+    memory.commit(writes)
+    with SqliteStore.open(tmp_path / "crawl.sqlite", create=True) as store:
+        store.commit(writes)
+        scanned = store.scan_hot()
+    np.testing.assert_array_equal(scanned.array(), memory.scan_hot().array())
 
 
 entry_times = st.integers(0, 10**8).map(lambda ms: 20_000 * DAY + ms / 1000)

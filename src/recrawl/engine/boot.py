@@ -12,8 +12,8 @@ from recrawl.engine.crawl import Crawl, hostname
 from recrawl.engine.next_state import PERMANENT
 from recrawl.engine.project import Project, Timing
 from recrawl.frontier.politeness import clamp, ready_at
-from recrawl.learn.prior import GroupPrior
-from recrawl.model import Columns, Entry, Host, Reservation, Verdict, Writes
+from recrawl.learn.prior import SPREAD_GROUP, SPREAD_VALIDATORS, GroupPrior
+from recrawl.model import Columns, Entry, Host, Reservation, Table, Verdict, Writes
 from recrawl.model.rows import NEVER
 from recrawl.plan.charges import Charges, told_of
 from recrawl.plan.sizes import SizeModel
@@ -26,7 +26,7 @@ PASS = "pass_started"  # noqa: S105 - when the pass under way began
 def rebuild(
     project: Project,
     hosts: Sequence[Host],
-    hot: np.ndarray,
+    hot: Table,
     meta: Mapping[str, str],
     reservations: Sequence[Reservation],
     now: float,
@@ -101,7 +101,9 @@ def learned_of(meta: Mapping[str, str]) -> dict[str, Any]:
 
 def learned_prior(learned: Mapping[str, Any], name: str) -> GroupPrior:
     """The 'prior' of records or that of 'validators'; the default one before anything."""
-    return GroupPrior.from_dict(learned[name]) if name in learned else GroupPrior()
+    if name in learned:
+        return GroupPrior.from_dict(learned[name])
+    return GroupPrior(spread=SPREAD_VALIDATORS if name == "validators" else SPREAD_GROUP)
 
 
 def charges_of(meta: Mapping[str, str], learned: Mapping[str, Any]) -> dict[str, Charges]:

@@ -7,15 +7,13 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from recrawl.engine.mirror import Mirror
 from recrawl.engine.project import Project
 from recrawl.frontier.politeness import ready_at
 from recrawl.frontier.queues import DISCOVERY, PLANNED, HostQueues
 from recrawl.frontier.robots import Robots
-from recrawl.learn.prior import GroupPrior
-from recrawl.model import Host, Page, Purpose, Visit
+from recrawl.learn.prior import SPREAD_VALIDATORS, GroupPrior
+from recrawl.model import Host, Page, Purpose, Table, Visit
 from recrawl.plan.budget import Account
 from recrawl.plan.charges import Charges
 from recrawl.plan.sizes import SizeModel
@@ -103,7 +101,7 @@ class Crawl:
         self,
         project: Project,
         hosts: Iterable[Host],
-        hot: np.ndarray,
+        hot: Table,
         *,
         first_lease: int,
         prior: GroupPrior | None = None,
@@ -123,7 +121,7 @@ class Crawl:
         # Asked once: whether an object meets a protocol takes longer than the rest of learning.
         self.keeper = project.policy if isinstance(project.policy, KeepsInterval) else None
         self.prior = prior or GroupPrior()
-        self.validators = validators or GroupPrior()
+        self.validators = validators or GroupPrior(spread=SPREAD_VALIDATORS)
         self.sizes = sizes or SizeModel()
         self.charges = charges or {}  # what vendors told, by the tariff's name
         self.window: Window | None = None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recrawl.frontier.seen import SeenIndex
 from recrawl.model import HOT, Columns, Page, Table, hot_row
+from recrawl.model.columns import longer
 from recrawl.model.rows import NEVER
 
 MOST_ATTEMPTS = 3  # of one page in one window
@@ -25,13 +24,14 @@ class Mirror:
     """
 
     def __init__(self, hot: Table) -> None:
-        """`hot`: all pages, sorted by (host_id, key), as `Store.scan_hot` gives them."""
-        self.n = len(hot)
-        self._room = max(1024, self.n + self.n // 8)
-        self._columns = {name: _longer(hot[name], self._room) for name in HOT.names or ()}
-        self._bought = np.zeros(self._room, np.uint8)  # attempts, and the CLOSED bit
-        rows = self.rows
-        self.seen = SeenIndex.from_sorted(rows["host_id"], rows["key"])
+        """`hot`: all pages, sorted by (host_id, key), as `Store.scan_hot` gives them. Columns are
+        taken over, not copied.
+        """
+        table = Columns.of(hot) if isinstance(hot, np.ndarray) else hot
+        self._columns = {name: table[name] for name in HOT.names or ()}
+        self.n = self._room = len(table)
+        self._bought = np.zeros(self.n, np.uint8)  # attempts, and the CLOSED bit
+        self.seen = SeenIndex.from_sorted(table["host_id"], table["key"])
 
     @property
     def rows(self) -> Columns:
@@ -101,12 +101,5 @@ class Mirror:
     def _grow(self) -> None:
         self._room += max(1024, self._room // 4)
         for name, column in self._columns.items():
-            self._columns[name] = _longer(column, self._room)
-        self._bought = _longer(self._bought, self._room)
-
-
-def _longer(column: NDArray[Any], room: int) -> NDArray[Any]:
-    """A copy with room behind it, which takes no memory before it is used."""
-    out = np.zeros(room, column.dtype)
-    out[: len(column)] = column
-    return out
+            self._columns[name] = longer(column, self._room)
+        self._bought = longer(self._bought, self._room)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 import numpy as np
@@ -37,6 +37,20 @@ class Columns:
         """A copy of rows of dtype HOT."""
         return cls({name: np.ascontiguousarray(hot[name]) for name in _NAMES})
 
+    @classmethod
+    def joined(cls, parts: Iterable[np.ndarray]) -> Columns:
+        """The rows of arrays of dtype HOT, one after the other; little more memory than theirs."""
+        columns = {name: np.zeros(0, HOT[name]) for name in _NAMES}
+        n = 0
+        for part in parts:
+            end = n + len(part)
+            for name, column in columns.items():
+                if end > len(column):
+                    columns[name] = column = longer(column, end + end // 2)
+                column[n:end] = part[name]
+            n = end
+        return cls({name: column[:n] for name, column in columns.items()})
+
     def array(self) -> np.ndarray:
         """A copy as rows of dtype HOT."""
         hot = np.zeros(len(self), HOT)
@@ -57,6 +71,13 @@ class Columns:
         if self._rows is _ALL:
             return Columns(self._columns, what)
         return Columns({name: self[name] for name in _NAMES}, what)
+
+
+def longer(column: NDArray[Any], room: int) -> NDArray[Any]:
+    """A copy with room behind it, which takes no memory before it is used."""
+    out = np.zeros(room, column.dtype)
+    out[: len(column)] = column
+    return out
 
 
 _NAMES: tuple[str, ...] = HOT.names or ()

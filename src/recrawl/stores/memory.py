@@ -14,6 +14,7 @@ import numpy as np
 from recrawl.model import (
     HOT,
     Change,
+    Columns,
     Entry,
     Host,
     Page,
@@ -102,8 +103,9 @@ class MemoryStore:
     def load_hosts(self) -> list[Host]:
         return [copy(h) for _, h in sorted(self._hosts.items())]
 
-    def scan_hot(self) -> np.ndarray:
-        return np.array([hot_row(p) for _, p in sorted(self._pages.items())], HOT)
+    def scan_hot(self) -> Columns:
+        rows = [hot_row(p) for _, p in sorted(self._pages.items())]
+        return Columns.of(np.array(rows, HOT))
 
     def load_pages(self, keys: Sequence[Key]) -> list[Page]:
         return [copy(self._pages[k]) for k in keys if k in self._pages]

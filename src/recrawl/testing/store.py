@@ -71,7 +71,7 @@ def empty_store_is_empty(make: Make) -> None:
     store = make()
     store.commit(Writes())
     equal(len(store.scan_hot()), 0, "scan_hot of an empty store")
-    equal(store.scan_hot().dtype, HOT, "scan_hot has the dtype HOT")
+    equal(store.scan_hot().array().dtype, HOT, "scan_hot has the columns of HOT")
     for answer in (store.load_hosts(), store.open_reservations(), store.refused(), store.rollup()):
         equal(answer, [], "an empty store")
     equal((store.meta(), store.state_counts()), ({}, {}), "an empty store")

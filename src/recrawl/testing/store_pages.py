@@ -44,7 +44,9 @@ def verbatim_texts(make: Make) -> None:
         store.commit(Writes(pages={(1, 1): page}))
         equal(store.get_page(1, 1), page, f"validator {etag!r:.40} is verbatim")
         equal(
-            store.scan_hot()[0], np.array(hot_row(page), HOT)[()], "HAS_VALIDATOR as hot_row says"
+            store.scan_hot().array()[0],
+            np.array(hot_row(page), HOT)[()],
+            "HAS_VALIDATOR as hot_row says",
         )
     store.close()
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from recrawl.model import (
     Change,
+    Columns,
     Entry,
     Host,
     Page,
@@ -113,7 +114,7 @@ class Reader:
         )
         return [host_of(row) for row in rows]
 
-    def scan_hot(self) -> np.ndarray:
+    def scan_hot(self) -> Columns:
         with translated(self._path):
             return scan_hot(self._connection)
 
