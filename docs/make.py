@@ -64,8 +64,8 @@ by the column `draw 1`. `seen` is the share of all changes that a visit found. `
 relative staleness: where it leaves nothing stale, a geometric mean says nothing.
 
 The part with the real engine was recorded in a run of its own. All rows are of the learner before
-the mend of its prior ([decision 8](decisions/0008-policies.md)): `freshness` has gained a hundredth
-of `unit` since.
+the mend of its prior ([decision 8](decisions/0008-policies.md)), which took a hundredth off the
+staleness of `freshness`.
 """
 
 NOTES = {

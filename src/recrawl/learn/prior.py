@@ -33,6 +33,7 @@ MEAN_GAP = 50 * DAY  # the median page of 45,555 tracked ones changes a few time
 SPREAD_ALL = 5.0  # standard deviation, in log b, of our trust in the default
 SPREAD_TYPE = 1.5  # of page types around all pages
 SPREAD_GROUP = 0.7  # of a type's hosts around it
+SPREAD_VALIDATORS = 1.5  # the same of validators, which differ by server: an hour or never
 HEARD = 10  # intervals of one page that its group listens to: later ones would count little
 _STEPS = 6
 _NEAR = 12.0  # log b moves at most this far by one observation
@@ -83,11 +84,13 @@ class GroupPrior:
     True
     """
 
-    def __init__(self, mean_gap: float = MEAN_GAP) -> None:
-        """`mean_gap`: seconds between changes of an average page, before any visit."""
+    def __init__(self, mean_gap: float = MEAN_GAP, spread: float = SPREAD_GROUP) -> None:
+        """`mean_gap`: seconds between changes of an average page, before any visit; `spread`: of
+        groups around their page type, in log b.
+        """
         if not 0 < mean_gap < math.inf:
             raise ValueError(f"the mean time between changes must be positive, not {mean_gap!r}")
-        self.mean_gap = mean_gap
+        self.mean_gap, self.spread = mean_gap, spread
         self._all = _Log()
         self._types: dict[int, _Log] = {}
         self._groups: dict[tuple[int, int], _Log] = {}
@@ -111,7 +114,7 @@ class GroupPrior:
         self._all.observe(math.log(self.mean_gap), SPREAD_ALL, x, changed, w)
         above = self._all_mean()
         kind.observe(above, SPREAD_TYPE, x, changed, w)
-        group.observe(kind.mean(above, SPREAD_TYPE), SPREAD_GROUP, x, changed, w)
+        group.observe(kind.mean(above, SPREAD_TYPE), self.spread, x, changed, w)
         self._table = None
 
     def _all_mean(self) -> float:
@@ -122,7 +125,7 @@ class GroupPrior:
 
     def _log_b(self, host_id: int, page_type: int) -> float:
         group = self._groups.get((host_id, page_type), _Log())
-        mean = group.mean(self._type_mean(page_type), SPREAD_GROUP)
+        mean = group.mean(self._type_mean(page_type), self.spread)
         return min(mean, self._all_mean())
 
     def belief(self, host_id: int, page_type: int) -> tuple[float, float]:
@@ -155,7 +158,7 @@ class GroupPrior:
         means = {t: self._type_mean(t) for t in self._types}
         kinds = np.fromiter(sorted(means), np.int64, len(means))
         above = np.array([means[t] for t in kinds.tolist()])[np.searchsorted(kinds, self._kind)]
-        mean = (above * SPREAD_GROUP**-2 + pull) / (SPREAD_GROUP**-2 + weight)
+        mean = (above * self.spread**-2 + pull) / (self.spread**-2 + weight)
         return self._codes, np.exp(np.minimum(mean, self._all_mean()))
 
     def _by_type(self, page_type: Ints) -> Floats:
@@ -193,6 +196,7 @@ class GroupPrior:
         """Everything learned, as JSON can hold it."""
         return {
             "mean_gap": self.mean_gap,
+            "spread": self.spread,
             "all": [self._all.pull, self._all.weight],
             "types": [[t, x.pull, x.weight] for t, x in self._types.items()],
             "groups": [[h, t, x.pull, x.weight] for (h, t), x in self._groups.items()],
@@ -201,7 +205,7 @@ class GroupPrior:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> GroupPrior:
         """The inverse of `to_dict`."""
-        prior = cls(float(data["mean_gap"]))
+        prior = cls(float(data["mean_gap"]), float(data.get("spread", SPREAD_GROUP)))
         prior._all = _Log(*data["all"])
         prior._types = {int(t): _Log(p, w) for t, p, w in data["types"]}
         prior._groups = {(int(h), int(t)): _Log(p, w) for h, t, p, w in data["groups"]}

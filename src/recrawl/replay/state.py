@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recrawl.learn.prior import HEARD, GroupPrior
+from recrawl.learn.prior import HEARD, SPREAD_GROUP, SPREAD_VALIDATORS, GroupPrior
 from recrawl.learn.rate import update
 from recrawl.plan.cost import Cost, attempt
 from recrawl.plan.gain import answer_shares
@@ -29,12 +29,14 @@ class _Rates:
     brings all such pages up to it.
     """
 
-    def __init__(self, group: Ints, lane: Ints, lanes: int, mean_gap: float) -> None:
+    def __init__(
+        self, group: Ints, lane: Ints, lanes: int, mean_gap: float, spread: float
+    ) -> None:
         n = group.size
         self.a, self.b = np.ones(n), np.full(n, mean_gap)
         self.exposure = np.zeros(n)  # seconds seen unchanged
         self.silent = np.ones(n, np.bool_)  # no change seen yet
-        self.priors = [GroupPrior(mean_gap) for _ in range(lanes)]
+        self.priors = [GroupPrior(mean_gap, spread) for _ in range(lanes)]
         self._groups = []  # by lane: the numbers of its groups
         self._at = np.zeros(n, np.int64)  # which of them a page is of
         self._lanes = [np.flatnonzero(lane == i) for i in range(lanes)]
@@ -91,7 +93,8 @@ class State:
         n = self.lane.size
         self.last, self.interval = np.zeros(n), np.zeros(n)
         self.record, self.validator = (
-            _Rates(self.group, self.lane, len(worlds), mean_gap) for _ in range(2)
+            _Rates(self.group, self.lane, len(worlds), mean_gap, spread)
+            for spread in (SPREAD_GROUP, SPREAD_VALIDATORS)
         )
         self.intervals = np.zeros(n, np.int64)  # told so far
         self.price_by_record = False
