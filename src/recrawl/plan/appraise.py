@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,10 +183,8 @@ def _tidy(x: Floats, low: float, high: float) -> Floats:
 
 
 def _success(groups: Groups, fails: Ints, hosts: Hosts, dtype: type[np.floating[Any]]) -> Floats:
-    if not fails.any():
-        return groups.by_host(lambda host: chance_of_success(hosts.success[host], 0), dtype)
-    share = groups.by_host(lambda host: hosts.success[host])
-    return chance_of_success(share, fails).astype(dtype)
+    never = groups.by_host(lambda host: chance_of_success(hosts.success[host], 0.0), dtype)
+    return chance_of_success(never, fails.astype(dtype)) if fails.any() else never
 
 
 def _beliefs(
@@ -199,8 +198,13 @@ def _beliefs(
         silent &= asked
     a, b = _tidy(a, A_MIN, A_MAX), _tidy(b, B_MIN, B_MAX)
     if silent.any():
-        shape, scale = groups.by_group(prior, a.dtype)
+        shape, scale = groups.by_group(partial(_within, prior), a.dtype)
         weight = silent.astype(a.dtype)
-        np.maximum(a, weight * np.clip(shape, A_MIN, A_MAX), out=a)
-        b += weight * np.clip(scale, B_MIN, B_MAX)
+        np.maximum(a, weight * shape, out=a)
+        b += weight * scale
     return a, b
+
+
+def _within(prior: Prior, host: Ints, kind: Ints) -> tuple[Floats, Floats]:
+    a, b = prior(host, kind)
+    return _tidy(a, A_MIN, A_MAX), _tidy(b, B_MIN, B_MAX)

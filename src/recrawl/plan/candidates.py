@@ -44,7 +44,7 @@ class Floor:
             return 0.0, 0.0
         if any(new <= 0 for _, new in pairs):
             return np.inf, np.inf
-        up = max(old / new for old, new in pairs) * (1.0 + ROUNDING)
+        up = max(old / new for old, new in pairs)
         return self.level * up, self.new * up
 
 
@@ -146,12 +146,12 @@ def _may_reach(
 
 
 def _needed(prices: Sequence[Floats], new: Mask, floor: Floor, scheme: Scheme) -> Floats:
-    """The gain that each page needs to reach the floor."""
+    """The gain that each page needs to reach the floor, or a little less."""
     if not scheme.policy.per_price:
         needed = np.full(new.size, floor.level, np.float32)
     else:
         with np.errstate(over="ignore"):
-            needed = np.float32(floor.level) * _weighed(prices, floor.lambdas)
+            needed = np.float32(floor.level * (1.0 - ROUNDING)) * _weighed(prices, floor.lambdas)
     if floor.new < floor.level and new.any():
         needed[new] *= np.float32(floor.new / floor.level)
     return needed

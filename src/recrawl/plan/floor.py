@@ -10,7 +10,7 @@ from recrawl.model import Table
 from recrawl.plan.appraise import Scheme
 from recrawl.plan.candidates import Floor, Market, priced
 from recrawl.plan.groups import Ints
-from recrawl.plan.select import shadow_prices, within_capacity
+from recrawl.plan.select import bin_edge, score_bins, shadow_prices, within_capacity
 from recrawl.plan.standing import Mask, Standing, Standings
 from recrawl.plan.window import Window
 
@@ -71,7 +71,7 @@ class Sample:
         return tuple(found) if any(found) else first
 
     def _level(self, free: Mask, score: np.ndarray, w: Window, budgets: list[float]) -> float:
-        """The score that the budgets, or so, reach down to; 0 = to the last."""
+        """The bin of scores that the budgets, or so, reach down to; 0 = to the last."""
         m, pool = self.market, np.flatnonzero(free)
         order = pool[np.argsort(-score[pool], kind="stable")]
         order = order[within_capacity(m.host[order], self._share_of(w.capacity))]
@@ -80,7 +80,7 @@ class Sample:
             for c, b in zip(m.expected, budgets, strict=True)
         ]
         at = max(int(min(stops)), FEWEST)
-        return float(score[order[at]]) if at < order.size else 0.0
+        return bin_edge(int(score_bins(score[order[at : at + 1]])[0])) if at < order.size else 0.0
 
     def _share_of(self, capacity: Ints) -> Ints:
         """Hosts' capacities as far as the sample goes, their sum kept."""

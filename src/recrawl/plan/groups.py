@@ -43,9 +43,13 @@ class Groups:
         if hosts.size * kinds > self.host.size or kinds < 1:  # few pages of each group, or none
             return tuple(np.asarray(x, dtype) for x in of(self.host, self.kind))
         found = of(np.repeat(hosts, kinds), np.tile(np.arange(kinds), hosts.size))
-        if kinds == 1:
-            return tuple(np.repeat(np.asarray(x, dtype), self._counts) for x in found)
-        return tuple(np.asarray(x, dtype).take(self._at, mode="clip") for x in found)
+        return tuple(self._spread(np.asarray(x, dtype)) for x in found)
+
+    def _spread(self, x: Floats) -> Floats:
+        """One number a group of the grid, aligned with the pages."""
+        if x.min() == x.max():
+            return np.full(self.host.size, x[0])
+        return x.take(self._at, mode="clip")
 
     @cached_property
     def _kinds(self) -> int:
