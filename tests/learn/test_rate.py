@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.random import PCG64, Generator
 from scipy.special import gammaln
@@ -134,6 +134,7 @@ def test_a_change_raises_the_rate_and_none_lowers_it(a, b, tau):
     tau=st.floats(-10.0, 1e9),
     changed=st.booleans(),
 )
+@example(a=1.0, b=2.0, tau=5e-324, changed=True)  # tau/b is nothing at all
 def test_one_page_and_many_are_updated_alike(
     a: float, b: float, tau: float, changed: bool
 ) -> None:

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+SHORTEST = 1e-12  # seconds: less between two visits says nothing, and its ratio to b may vanish
+
 
 @overload
 def update(
@@ -33,8 +35,8 @@ def update(
     Unchanged: `b + tau`, exact. Changed: mean m and second moment s of the posterior,
     `q_k = 1 - (b/(b+tau))^(a+k)`, `m = a/b q1/q0`, `s = a(a+1)/b^2 q2/q0`, give
     `a' = m^2/(s - m^2)`, `b' = m/(s - m^2)`. Changed with a reliable Last-Modified
-    `since_change` seconds ago: `a + 1, b + since_change`, exact. tau <= 0 (or NaN) says nothing.
-    Floats in, floats out; arrays broadcast.
+    `since_change` seconds ago: `a + 1, b + since_change`, exact. tau <= SHORTEST (or NaN) says
+    nothing. Floats in, floats out; arrays broadcast.
 
     >>> update(1.0, 100.0, 50.0, False)
     (1.0, 150.0)
@@ -49,7 +51,7 @@ def update(
     shape, scale, t, hit = np.broadcast_arrays(
         np.asarray(a, np.float64), np.asarray(b, np.float64), np.asarray(tau, np.float64), changed
     )
-    valid = t > 0
+    valid = t > SHORTEST
     t = np.where(valid, t, 1.0)
     a_hit, b_hit = _changed(shape, scale, t)
     new_a = np.where(valid & hit, a_hit, shape)
@@ -61,7 +63,7 @@ def _one(
     a: float, b: float, tau: float, changed: bool, since_change: float | None
 ) -> tuple[float, float]:
     """One page: the same formulas on plain floats, twenty times as fast as on an array of one."""
-    if not tau > 0:
+    if not tau > SHORTEST:
         return a, b
     if not changed:
         return a, b + tau
